@@ -1,0 +1,181 @@
+//! Requests of every API and version: header, guard, decoder and handler, on a broker without a shell.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bolero::check;
+use bytes::{Bytes, BytesMut};
+use kafka_protocol::messages::create_topics_request::CreatableTopic;
+use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
+use kafka_protocol::messages::{
+    CreateTopicsRequest, FetchRequest, HeartbeatRequest, LeaveGroupRequest, ProduceRequest, TopicName,
+};
+use kafka_protocol::protocol::StrBytes;
+use protocol_tests::peer::frame;
+use protocol_tests::requests::{commit, heartbeat, join, metadata, text};
+use rallypoint::api::{self, Context, Entropy, Groups, Services, Submitted, Wakeups};
+use rallypoint::config::{Config, LiveConfig};
+use rallypoint::coordinator::command::Command;
+use rallypoint::coordinator::error::GroupError;
+use rallypoint::coordinator::{Coordinator, GroupConfig, Step};
+use rallypoint::log::{Log, LogSettings};
+use rallypoint::topics::Topics;
+use rallypoint::types::{Millis, Now, ReplyTo, TopicName as Name};
+use rallypoint::wire::{api_table, request};
+
+/// A batch of one record, as a producer sends it: value `v`, no key.
+pub(crate) const BATCH: [u8; 69] = {
+    let mut batch = [0; 69];
+    batch[11] = 57; // length
+    batch[15] = 0xff; // leader epoch
+    batch[16] = 2; // magic
+    batch[60] = 1; // records
+    batch[61] = 14; // length of the record: 7
+    batch[65] = 1; // no key
+    batch[66] = 2; // one byte of value
+    batch[67] = b'v';
+    batch
+};
+
+const NOW: Now = Now { monotonic: Millis(1_000), wall: Millis(1_700_000_000_000) };
+
+/// One shard, and everything else that a handler may ask for.
+struct Fake {
+    shard: Mutex<Coordinator>,
+    drawn: AtomicU64,
+}
+
+impl Fake {
+    fn shard(&self) -> MutexGuard<'_, Coordinator> {
+        self.shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Groups for Fake {
+    fn submit(&self, now: Now, _: &str, from: ReplyTo, command: Command<'_>) -> Submitted {
+        let mut step = Step::default();
+        self.shard().submit(now, from, command, &mut step);
+        let own = step.replies.into_iter().rev().find(|(to, _)| *to == from);
+        own.map_or(Submitted::Parked, |(_, reply)| Submitted::Replied(reply))
+    }
+
+    fn read(&self, _: &str, reader: &mut dyn FnMut(&Coordinator)) -> Result<(), GroupError> {
+        reader(&self.shard());
+        Ok(())
+    }
+
+    fn read_all(&self, reader: &mut dyn FnMut(&Coordinator)) {
+        reader(&self.shard());
+    }
+
+    fn topics_deleted(&self, now: Now, topics: &[Name]) {
+        self.shard().submit(now, ReplyTo(0), Command::TopicsDeleted(topics), &mut Step::default());
+    }
+}
+
+impl Entropy for Fake {
+    fn random(&self) -> u128 {
+        u128::from(self.drawn.fetch_add(1, Ordering::Relaxed)) << 64 | 1
+    }
+}
+
+impl Wakeups for Fake {
+    fn wake(&self, _: &[ReplyTo]) {}
+}
+
+fn services() -> Services {
+    let config = Arc::new(Config::with(&[]).expect("a valid configuration"));
+    let log = LogSettings { bytes_max: 1 << 20, ..LogSettings::default() };
+    let shard = Mutex::new(Coordinator::new(GroupConfig::default(), NOW));
+    let fake = Arc::new(Fake { shard, drawn: AtomicU64::new(1) });
+    Services {
+        live_config: Arc::new(LiveConfig::new(Arc::clone(&config))),
+        config,
+        advertised: ("127.0.0.1".to_owned(), 9092),
+        topics: Arc::new(Mutex::new(Topics::new(Log::new(NOW, log)))),
+        groups: fake.clone(),
+        entropy: fake.clone(),
+        wakeups: fake,
+    }
+}
+
+/// Takes a frame without its length all the way; its answer, if there is one at once.
+fn serve(services: &Services, mut frame: Bytes, number: u64) -> BytesMut {
+    let mut out = BytesMut::new();
+    let Ok(header) = request::header(&mut frame) else { return out };
+    let context = Context {
+        now: NOW,
+        from: ReplyTo(number),
+        client_id: &header.client_id,
+        client_host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        services,
+    };
+    let _ = api::dispatch(&context, &header, frame, &mut out);
+    out
+}
+
+/// Whole requests, without their lengths: what the fuzzer changes.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let topic = || TopicName(StrBytes::from_static_str("t"));
+    let partition = PartitionProduceData::default().with_records(Some(Bytes::from_static(&BATCH)));
+    let data = TopicProduceData::default().with_name(topic()).with_partition_data(vec![partition]);
+    let new = CreatableTopic::default().with_name(topic()).with_num_partitions(3).with_replication_factor(1);
+    let frames = [
+        frame("c", 1, 5, &CreateTopicsRequest::default().with_topics(vec![new])),
+        frame("c", 1, 9, &metadata(["t"].into_iter())),
+        frame("c", 1, 3, &join("g", "", b"\0\x01\0\0\0\x01\0\x01t\xff\xff\xff\xff")),
+        frame("c", 1, 9, &join("g", "", b"")),
+        frame("c", 1, 4, &heartbeat("g", "m", 1)),
+        frame("c", 1, 8, &commit("g", "t", 0..3, "m")),
+        frame("c", 1, 9, &ProduceRequest::default().with_acks(1).with_topic_data(vec![data])),
+        frame("c", 1, 11, &FetchRequest::default()),
+        frame("c", 1, 4, &HeartbeatRequest::default()),
+        frame("c", 1, 2, &LeaveGroupRequest::default().with_member_id(text("m"))),
+    ];
+    let empty = api_table::served().flat_map(|api| {
+        (api.version_min..=api.version_max).map(|version| {
+            let mut frame =
+                [&api.key.to_be_bytes()[..], &version.to_be_bytes(), &[0, 0, 0, 1, 0xff, 0xff]].concat();
+            // A body of zeroes is one of empty texts and arrays, in old versions.
+            frame.extend([0; 40]);
+            frame
+        })
+    });
+    frames.into_iter().map(|frame| frame[4..].to_vec()).chain(empty).collect()
+}
+
+/// Which seed, which version and key instead of its own, what to change, and what to put behind it.
+type Input = (u16, Option<u8>, Vec<(u8, u8)>, Vec<u8>);
+
+pub(crate) fn fuzz() {
+    let seeds = seeds();
+    let services = std::panic::AssertUnwindSafe(services());
+    let number = std::panic::AssertUnwindSafe(AtomicU64::new(1));
+    check!().with_test_time(super::duration()).with_type::<Input>().for_each(
+        |(seed, version, edits, tail)| {
+            let mut frame = seeds[usize::from(*seed) % seeds.len()].clone();
+            if let Some(version) = version {
+                frame[3] = *version % 20;
+            }
+            // Key and version stay, so that most requests get beyond the header.
+            for (place, byte) in edits {
+                let place = 4 + usize::from(*place) % (frame.len() - 4);
+                frame[place] = *byte;
+            }
+            frame.extend(tail);
+            serve(&services, Bytes::from(frame), number.fetch_add(1, Ordering::Relaxed));
+        },
+    );
+}
+
+#[test]
+fn seeds_are_answered() {
+    let services = services();
+    let answered = seeds()
+        .into_iter()
+        .zip(1..)
+        .filter(|(seed, number)| !serve(&services, Bytes::from(seed.clone()), *number).is_empty());
+    // Joins may be parked, and zeroes are not always a request.
+    assert!(answered.count() > seeds().len() / 2);
+}
