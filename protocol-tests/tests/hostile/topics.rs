@@ -50,5 +50,6 @@ fn topics_without_end_are_not_created_on_demand() {
             peer.call(9, &metadata(some.iter().map(String::as_str))).expect("an answer");
         }
     });
-    assert!(damage.growth_bytes <= 100 * MIB, "{damage:?}");
+    // As many topics as there may be partitions, at about 1 KiB each.
+    assert!(damage.growth_bytes <= 128 * MIB, "{damage:?}");
 }
