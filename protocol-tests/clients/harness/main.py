@@ -1,4 +1,6 @@
 """Runs the matrix: main.py BOOTSTRAP [FILTER_REGEX]."""
+import concurrent.futures
+import multiprocessing
 import os
 import re
 import signal
@@ -12,6 +14,7 @@ from matrix import CASES
 USAGE = "usage: run.sh BOOTSTRAP [FILTER_REGEX] | run.sh --list [FILTER_REGEX] | run.sh --install [FILTER_REGEX]"
 LIMIT = int(os.environ.get("CASE_SECONDS", "60"))
 TRIES = int(os.environ.get("CLIENTS_TRIES", "1"))
+JOBS = int(os.environ.get("CLIENTS_JOBS", "1"))
 REQUIRE_ALL = os.environ.get("CLIENTS_REQUIRE_ALL", "") not in ("", "0")
 
 
@@ -48,18 +51,34 @@ def run_case(name, fn, clients, bootstrap):
     return verdict, took, " ".join(reason.split())[:400]
 
 
+def run_until_it_passes(number, bootstrap):
+    """Runs one case of the matrix, as often as it may be tried."""
+    name, fn, clients = CASES[number]
+    for tries_left in range(TRIES - 1, -1, -1):
+        verdict, took, reason = run_case(name, fn, clients, bootstrap)
+        if verdict != "FAIL" or tries_left == 0:
+            return name, verdict, took, reason
+        print("AGAIN %s %.1f %s" % (name, took, reason), flush=True)
+
+
 def run_all(chosen, bootstrap):
-    signal.signal(signal.SIGALRM, on_alarm)
+    for client in sorted({c for _, _, clients in chosen for c in clients}):
+        try:
+            install(client)
+        except (Missing, Fail):
+            pass  # each case that needs it says so
     count = {"PASS": 0, "FAIL": 0, "SKIP": 0}
-    for name, fn, clients in chosen:
-        for tries_left in range(TRIES - 1, -1, -1):
-            verdict, took, reason = run_case(name, fn, clients, bootstrap)
-            if verdict != "FAIL" or tries_left == 0:
-                break
-            print("AGAIN %s %.1f %s" % (name, took, reason), flush=True)
-        count[verdict] += 1
-        seconds = "" if verdict == "SKIP" else "%.1f " % took
-        print(("%s %s %s%s" % (verdict, name, seconds, reason)).rstrip(), flush=True)
+    # A process each, forked now: they know what is installed, and each has an alarm of its own.
+    context = multiprocessing.get_context("fork")
+    with concurrent.futures.ProcessPoolExecutor(
+            JOBS, context, signal.signal, (signal.SIGALRM, on_alarm)) as jobs:
+        numbers = [number for number, case in enumerate(CASES) if case in chosen]
+        running = [jobs.submit(run_until_it_passes, number, bootstrap) for number in numbers]
+        for done in concurrent.futures.as_completed(running):
+            name, verdict, took, reason = done.result()
+            count[verdict] += 1
+            seconds = "" if verdict == "SKIP" else "%.1f " % took
+            print(("%s %s %s%s" % (verdict, name, seconds, reason)).rstrip(), flush=True)
     print("%d passed, %d failed, %d skipped" % (count["PASS"], count["FAIL"], count["SKIP"]))
     return 1 if count["FAIL"] or not chosen else 0
 
