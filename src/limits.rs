@@ -59,6 +59,9 @@ pub const RESPONSE_BYTES_MAX: usize = 128 << 20;
 /// Bytes that wait for a peer to read them before nothing more is read from it. One response may be larger.
 pub const UNSENT_BYTES_MAX: usize = 1 << 20;
 
+/// Room that is made for answers at first, in bytes: a few dozen small ones.
+pub const UNSENT_BYTES_MIN: usize = 1 << 10;
+
 /// Bytes of requests that are not whole and of answers that are not read, of all connections together: five of the
 /// largest requests.
 pub const BUFFERED_BYTES_MAX: usize = 512 << 20;
@@ -74,9 +77,6 @@ pub const READ_BYTES_MIN: usize = 4 << 10;
 /// See [`READ_BYTES_MIN`].
 pub const READ_BYTES_MAX: usize = 64 << 10;
 
-/// What either buffer of a connection may keep while the peer is silent, in bytes.
-pub const REST_BYTES_MAX: usize = 16 << 10;
-
 /// Open files that are kept for other things than connections.
 pub const FILES_SPARE: usize = 64;
 
@@ -88,6 +88,9 @@ pub const IDLE_CHECK_INTERVAL_MIN_MS: i64 = 100;
 
 /// Milliseconds between two warnings about peers: a flood of requests must not become a flood of lines.
 pub const COMPLAINT_INTERVAL_MS: i64 = 1_000;
+
+/// Records that a shard's list keeps room for after a decision that gave more.
+pub const STEP_RECORDS_KEPT: usize = 64;
 
 /// Milliseconds until what was due and met a bug is tried again.
 pub const AFTER_PANIC_MS: i64 = 1_000;

@@ -14,7 +14,7 @@ struct Room {
 /// `types`, `limits`, `java`, `tracing` and std are free to all.
 const FREE: &[&str] = &["std", "core", "self", "super", "types", "limits", "java", "tracing"];
 
-const CLOCKS: &[&str] = &["Instant::now", "SystemTime::now", "tokio", "dashmap"];
+const CLOCKS: &[&str] = &["Instant::now", "SystemTime::now", "tokio"];
 
 const ROOMS: &[Room] = &[
     Room {
@@ -29,7 +29,6 @@ const ROOMS: &[Room] = &[
             "Instant::now",
             "SystemTime::now",
             "tokio",
-            "dashmap",
             "kafka_protocol",
             "HashMap<",
             "Mutex",

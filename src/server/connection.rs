@@ -4,15 +4,18 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{self, Poll};
 
 use bytes::{Bytes, BytesMut};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::task;
+use tokio::task::yield_now;
 
 use super::buffers::{Buffers, Share};
 use super::clock::Clock;
@@ -20,7 +23,7 @@ use super::complaints::Complaints;
 use super::directory::{Closer, Directory, Registration};
 use super::quotas::Place;
 use crate::api::{self, Context, Dispatched, Pending, Services, lock};
-use crate::limits::{READ_BYTES_MAX, READ_BYTES_MIN, REST_BYTES_MAX, TURN_MS_MAX, UNSENT_BYTES_MAX};
+use crate::limits::{READ_BYTES_MAX, READ_BYTES_MIN, TURN_MS_MAX, UNSENT_BYTES_MAX, UNSENT_BYTES_MIN};
 use crate::types::{Millis, Now, ReplyTo};
 use crate::wire::{WireError, frame, request};
 
@@ -127,8 +130,15 @@ impl Connection {
     }
 
     /// Serves the peer until one of the two ends it.
-    pub(super) async fn run(mut self) {
-        let Err(end) = self.serve().await;
+    #[expect(clippy::manual_async_fn, reason = "the future of an async fn has room for each argument twice")]
+    pub(super) fn run(mut self) -> impl Future<Output = ()> + Send {
+        async move {
+            let Err(end) = self.serve().await;
+            self.tell(end);
+        }
+    }
+
+    fn tell(&self, end: End) {
         let peer = self.peer;
         match end {
             End::Gone => tracing::debug!("{peer} is gone"),
@@ -152,7 +162,7 @@ impl Connection {
             match progress? {
                 Progress::Unsent => {}
                 Progress::TurnOver => {
-                    task::yield_now().await;
+                    yield_now().await;
                     self.turn_began = None;
                 }
                 Progress::Parked => self.resume().await?,
@@ -163,6 +173,9 @@ impl Connection {
 
     /// Answers the frames that have come in.
     fn answer(&mut self, now: Now, turn_began: Millis) -> Result<Progress, End> {
+        if !self.received.is_empty() {
+            self.unsent.reserve(UNSENT_BYTES_MIN);
+        }
         while self.parked.is_none() {
             if self.unsent.len() > UNSENT_BYTES_MAX {
                 return Ok(Progress::Unsent);
@@ -190,6 +203,7 @@ impl Connection {
 
     /// Waits for what the parked request waits for, and answers it.
     async fn resume(&mut self) -> Result<(), End> {
+        self.rest();
         let delivery = self.registration.delivery().await;
         self.turn_began = None;
         let Some(pending) = self.parked.take() else { return Ok(()) };
@@ -221,22 +235,33 @@ impl Connection {
     /// Waits for bytes. The buffer grows with what comes in, whatever is announced.
     async fn read(&mut self) -> Result<(), End> {
         self.weigh()?;
+        match poll_fn(|cx| self.poll_read(cx)).await? {
+            0 => Err(End::Gone),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the socket once per wake-up: the stream remembers that a read which left room has emptied it. While there is
+    /// nothing to read, no buffer is held.
+    fn poll_read(&mut self, cx: &mut task::Context<'_>) -> Poll<io::Result<usize>> {
         loop {
+            let ready = self.stream.poll_read_ready(cx)?;
+            if ready.is_pending() {
+                self.rest();
+                self.turn_began = None;
+                return Poll::Pending;
+            }
             self.received.reserve(self.read_bytes);
             let room = self.received.capacity() - self.received.len();
-            match self.stream.try_read_buf(&mut self.received) {
-                Ok(0) => return Err(End::Gone),
-                Ok(read) if read == room => {
-                    self.read_bytes = (self.read_bytes * 2).min(READ_BYTES_MAX);
-                    return Ok(());
+            match pin!(self.stream.read_buf(&mut self.received)).poll(cx)? {
+                Poll::Ready(read) => {
+                    if read == room {
+                        self.read_bytes = (self.read_bytes * 2).min(READ_BYTES_MAX);
+                    }
+                    return Poll::Ready(Ok(read));
                 }
-                Ok(_) => return Ok(()),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.rest();
-                    self.stream.readable().await?;
-                    self.turn_began = None;
-                }
-                Err(error) => return Err(error.into()),
+                // It was emptied by a read that left no room, and now that is known.
+                Poll::Pending => {}
             }
         }
     }
@@ -247,15 +272,13 @@ impl Connection {
         if self.share.holds(held) { Ok(()) } else { Err(End::Crowded) }
     }
 
-    /// Gives back what a silent peer does not need.
+    /// Gives back what a silent peer does not need: most connections are silent most of the time.
     fn rest(&mut self) {
         self.read_bytes = READ_BYTES_MIN;
-        if self.received.is_empty() && self.received.capacity() > REST_BYTES_MAX {
+        if self.received.is_empty() {
             self.received = BytesMut::new();
         }
-        if self.unsent.capacity() > REST_BYTES_MAX {
-            self.unsent = BytesMut::new();
-        }
+        self.unsent = BytesMut::new();
     }
 }
 
@@ -264,5 +287,18 @@ impl Drop for Connection {
         if self.parked.is_some() {
             lock(&self.shell.services.topics).log.cancel(self.registration.current());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_not_in_memory_twice() {
+        fn future_bytes<F: Future>(_: fn(Connection) -> F) -> usize {
+            size_of::<F>()
+        }
+        assert!(future_bytes(Connection::run) < 2 * size_of::<Connection>());
     }
 }

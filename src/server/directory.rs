@@ -1,9 +1,9 @@
 //! Who is connected: where an answer to a parked request goes, and which connections are idle.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use dashmap::DashMap;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
@@ -12,9 +12,12 @@ use crate::limits::IDLE_CHECK_INTERVAL_MIN_MS;
 use crate::types::{Millis, Now, ReplyTo};
 
 /// Every open connection, by its number.
+///
+/// A request does not come here: one lock serves those that come, go, or wait. The map, unlike a hash table, gives
+/// its memory back when they go.
 #[derive(Debug, Default)]
 pub(super) struct Directory {
-    connections: DashMap<u64, Arc<Entry>>,
+    connections: Mutex<BTreeMap<u64, Arc<Entry>>>,
     last: AtomicU64,
 }
 
@@ -67,20 +70,17 @@ impl Directory {
             arrived: Notify::new(),
             task: OnceLock::new(),
         });
-        self.connections.insert(number, Arc::clone(&entry));
+        lock(&self.connections).insert(number, Arc::clone(&entry));
         Registration { directory: Arc::clone(self), number, entry, requests: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.connections.is_empty()
+        lock(&self.connections).is_empty()
     }
 
     /// Puts the answer into the mailbox of the connection, unless it is gone or has had an answer to this request.
     pub(super) fn deliver(&self, to: ReplyTo, delivery: Delivery) {
-        let Some(entry) = self.connections.get(&(to.0 >> REQUEST_BITS)).map(|entry| Arc::clone(&entry))
-        else {
-            return;
-        };
+        let Some(entry) = lock(&self.connections).get(&(to.0 >> REQUEST_BITS)).cloned() else { return };
         let mut mailbox = lock(&entry.mailbox);
         if entry.current.load(Ordering::Acquire) == to.0 {
             *mailbox = Some((to, delivery));
@@ -92,12 +92,12 @@ impl Directory {
     /// (`connections.max.idle.ms`).
     pub(super) fn close_idle(&self, now: Now, idle_ms: i64) -> Millis {
         let mut next = now.after(idle_ms);
-        for connection in &self.connections {
+        for (number, connection) in &*lock(&self.connections) {
             let last_active = Millis(connection.last_active.load(Ordering::Relaxed));
             if now.monotonic.since(last_active) < idle_ms {
                 next = next.min(last_active.plus(idle_ms));
             } else if let Some(task) = connection.task.get() {
-                tracing::debug!("connection {} was idle for {idle_ms} ms and is closed", connection.key());
+                tracing::debug!("connection {number} was idle for {idle_ms} ms and is closed");
                 task.abort();
             }
         }
@@ -153,7 +153,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.directory.connections.remove(&self.number);
+        lock(&self.directory.connections).remove(&self.number);
     }
 }
 

@@ -22,7 +22,7 @@ use crate::coordinator::migrate::MigrationPolicy;
 use crate::coordinator::partition_for::partition_for;
 use crate::coordinator::reply::Reply;
 use crate::coordinator::{ConsumerConfig, Coordinator, GroupConfig, Step};
-use crate::limits::GROUP_MEMBERS_MAX;
+use crate::limits::{GROUP_MEMBERS_MAX, STEP_RECORDS_KEPT};
 use crate::topics::LatestImage;
 use crate::types::{Millis, Now, ReplyTo, TopicName};
 
@@ -150,11 +150,11 @@ impl Shards {
         let before = state.coordinator.bytes();
         state.coordinator.set_bytes_left(self.bytes_max.saturating_sub(self.bytes.load(Ordering::Relaxed)));
         let worked = state.work(now, work);
-        let after = state.coordinator.bytes();
-        if after >= before {
-            self.bytes.fetch_add(after - before, Ordering::Relaxed);
-        } else {
-            self.bytes.fetch_sub(before - after, Ordering::Relaxed);
+        match state.coordinator.bytes() {
+            after if after > before => drop(self.bytes.fetch_add(after - before, Ordering::Relaxed)),
+            after if after < before => drop(self.bytes.fetch_sub(before - after, Ordering::Relaxed)),
+            // A heartbeat does not touch what all connections share.
+            _ => {}
         }
         worked
     }
@@ -308,14 +308,21 @@ fn consumer_config(config: &Config) -> ConsumerConfig {
 
 impl Step {
     /// Takes what leaves the shard. The records are in memory already, which is where the store of this broker is.
+    ///
+    /// The lists keep their room where nothing is to be taken, which is so with every heartbeat.
     fn take(&mut self) -> Aftermath {
         self.records.clear();
+        self.records.shrink_to(STEP_RECORDS_KEPT);
         Aftermath {
-            replies: std::mem::take(&mut self.replies),
-            events: std::mem::take(&mut self.events),
-            jobs: std::mem::take(&mut self.jobs),
+            replies: take_all(&mut self.replies),
+            events: take_all(&mut self.events),
+            jobs: take_all(&mut self.jobs),
         }
     }
+}
+
+fn take_all<T>(list: &mut Vec<T>) -> Vec<T> {
+    if list.is_empty() { Vec::new() } else { std::mem::take(list) }
 }
 
 #[cfg(test)]
@@ -395,6 +402,18 @@ mod tests {
             coordinator.submit(Now::default(), ReplyTo(3), Command::Heartbeat(heartbeat), step);
         });
         assert_eq!(worked, Ok(()));
+    }
+
+    #[test]
+    fn a_list_keeps_its_room_unless_something_is_taken_from_it() {
+        let mut step = Step::default();
+        step.replies.push((ReplyTo(1), Reply::Heartbeat(Ok(()))));
+        let own = step.replies.pop();
+        assert!(own.is_some() && step.take().replies.is_empty());
+        assert!(step.replies.capacity() > 0);
+        step.replies.extend(own);
+        assert_eq!(step.take().replies.len(), 1);
+        assert_eq!(step.replies.capacity(), 0);
     }
 
     #[test]
