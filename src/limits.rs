@@ -92,6 +92,12 @@ pub const COMPLAINT_INTERVAL_MS: i64 = 1_000;
 /// Records that a shard's list keeps room for after a decision that gave more.
 pub const STEP_RECORDS_KEPT: usize = 64;
 
+/// Texts, such as client ids, that a shard remembers to store them once: most servers see fewer kinds of clients.
+pub const SHARED_TEXTS_MAX: usize = 256;
+
+/// Bytes of such a text.
+pub const SHARED_TEXT_BYTES_MAX: usize = 64;
+
 /// Milliseconds until what was due and met a bug is tried again.
 pub const AFTER_PANIC_MS: i64 = 1_000;
 

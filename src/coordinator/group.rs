@@ -72,7 +72,7 @@ impl Group {
         }
     }
 
-    pub(super) fn listed(&self) -> ListedGroup {
+    pub(super) fn listed(&self) -> ListedGroup<'_> {
         match &self.kind {
             Kind::Classic(classic) => classic.listed(),
             Kind::Consumer(consumer) => consumer.listed(),

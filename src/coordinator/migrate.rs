@@ -67,8 +67,8 @@ impl Coordinator {
     /// Ends the classic group that is there, if there is one, and puts the consumer group in its place.
     pub(super) fn put_in_place(&mut self, now: Now, candidate: Candidate, step: &mut Step) {
         let Candidate { group, id, records } = candidate;
-        let Self { groups, config, timers, .. } = self;
-        let mut turn = Turn { now, config, timers, step };
+        let Self { groups, config, timers, texts, .. } = self;
+        let mut turn = Turn { now, config, timers, texts, step };
         let is_upgrade = !records.is_empty();
         let place = groups.entry(id.clone()).or_insert_with(|| Box::new(Group::consumer(id.clone())));
         if let Kind::Classic(classic) = &mut place.kind {
@@ -132,10 +132,10 @@ impl Coordinator {
         rebalance: bool,
         step: &mut Step,
     ) {
-        let Self { groups, config, timers, .. } = self;
+        let Self { groups, config, timers, texts, .. } = self;
         let Some((id, _)) = groups.get_key_value(group) else { return };
         let id = id.clone();
-        let mut turn = Turn { now, config, timers, step };
+        let mut turn = Turn { now, config, timers, texts, step };
         let Some(place) = groups.get_mut(group) else { return };
         if let Kind::Consumer(consumer) = &mut place.kind {
             turn.step.records.extend(consumer.tombstones());

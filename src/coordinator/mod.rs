@@ -24,6 +24,7 @@ mod consumer;
 mod consumer_protocol;
 mod group;
 mod offsets;
+mod texts;
 mod timer;
 mod vec_map;
 mod weight;
@@ -43,6 +44,7 @@ use record::Record;
 use reply::{
     CommittedOffset, ConsumerGroupDescription, DescribedGroup, JoinReply, ListedGroup, Reply, TopicOffsets,
 };
+use texts::Texts;
 use timer::{TimerKey, Timers};
 
 use crate::assignor::{PartitionAssignor, UniformAssignor, broker_assignors};
@@ -159,6 +161,7 @@ struct Turn<'a> {
     now: Now,
     config: &'a GroupConfig,
     timers: &'a mut Timers,
+    texts: &'a mut Texts,
     step: &'a mut Step,
 }
 
@@ -174,6 +177,7 @@ pub struct Coordinator {
     config: GroupConfig,
     groups: BTreeMap<GroupId, Box<Group>>,
     timers: Timers,
+    texts: Texts,
     /// The sum of what the groups were last weighed with.
     bytes: usize,
     topics: Arc<dyn TopicImage>,
@@ -187,7 +191,7 @@ impl Coordinator {
         let first_check = now.after(config.offsets_retention_check_interval_ms.max(1));
         timers.insert(first_check, TimerKey::OffsetRetention);
         let groups = BTreeMap::new();
-        Self { config, groups, timers, bytes: 0, topics: Arc::new(NoTopics) }
+        Self { config, groups, timers, texts: Texts::default(), bytes: 0, topics: Arc::new(NoTopics) }
     }
 
     /// The shard that these records, in the order they were appended, give back. Sessions begin anew at `now`.
@@ -198,8 +202,9 @@ impl Coordinator {
             shard.apply(now, record);
         }
         let mut step = Step::default();
-        let mut turn = Turn { now, config: &shard.config, timers: &mut shard.timers, step: &mut step };
-        for group in shard.groups.values_mut() {
+        let Self { config, groups, timers, texts, .. } = &mut shard;
+        let mut turn = Turn { now, config, timers, texts, step: &mut step };
+        for group in groups.values_mut() {
             group.resume(&mut turn);
         }
         shard.weigh_all();
@@ -314,7 +319,7 @@ impl Coordinator {
     }
 
     /// All groups, in the order of their ids.
-    pub fn list(&self) -> impl Iterator<Item = ListedGroup> + '_ {
+    pub fn list(&self) -> impl Iterator<Item = ListedGroup<'_>> + '_ {
         self.groups.values().map(|group| group.listed())
     }
 
@@ -466,8 +471,9 @@ impl Coordinator {
         step: &mut Step,
         act: impl FnOnce(&mut ClassicGroup, &mut Turn<'_>) -> R,
     ) -> Option<R> {
-        let group = self.groups.get_mut(group)?.classic_mut()?;
-        let mut turn = Turn { now, config: &self.config, timers: &mut self.timers, step };
+        let Self { config, groups, timers, texts, .. } = self;
+        let group = groups.get_mut(group)?.classic_mut()?;
+        let mut turn = Turn { now, config, timers, texts, step };
         Some(act(group, &mut turn))
     }
 
@@ -478,8 +484,9 @@ impl Coordinator {
         step: &mut Step,
         act: impl FnOnce(&mut ConsumerGroup, &mut Turn<'_>) -> R,
     ) -> Option<R> {
-        let group = self.groups.get_mut(group)?.consumer_mut()?;
-        let mut turn = Turn { now, config: &self.config, timers: &mut self.timers, step };
+        let Self { config, groups, timers, texts, .. } = self;
+        let group = groups.get_mut(group)?.consumer_mut()?;
+        let mut turn = Turn { now, config, timers, texts, step };
         Some(act(group, &mut turn))
     }
 
@@ -508,7 +515,7 @@ impl Coordinator {
             }
             Record::GroupMetadata { group, value: None } => self.forget(now, group),
             Record::GroupMetadata { group, value: Some(value) } => {
-                let kind = Kind::Classic(ClassicGroup::from_record(group, value, now));
+                let kind = Kind::Classic(ClassicGroup::from_record(group, value, now, &mut self.texts));
                 self.place(now, group).kind = kind;
             }
             Record::ConsumerGroupMetadata { group, .. }

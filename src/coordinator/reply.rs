@@ -135,11 +135,11 @@ pub struct Synced {
 
 /// One group in a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedGroup {
+pub struct ListedGroup<'a> {
     /// Its id.
-    pub group: GroupId,
+    pub group: &'a GroupId,
     /// `consumer`, `connect` …; empty for a group that only stores offsets.
-    pub protocol_type: Arc<str>,
+    pub protocol_type: &'a str,
     /// The state as clients read it.
     pub state: &'static str,
     /// `classic` or `consumer`.

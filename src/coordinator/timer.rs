@@ -54,52 +54,55 @@ impl Timers {
 ///
 /// The entry is never later than the deadline. Renewing only moves the deadline; the entry follows when it
 /// fires early, so that a heartbeat costs one store.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Lease {
-    deadline: Option<Millis>,
-    entry: Option<Millis>,
+    /// The end of time if there is none.
+    deadline: Millis,
+    /// Likewise.
+    entry: Millis,
+}
+
+impl Default for Lease {
+    fn default() -> Self {
+        Self { deadline: Millis::MAX, entry: Millis::MAX }
+    }
 }
 
 impl Lease {
     /// Moves the deadline.
     pub(super) fn renew(&mut self, timers: &mut Timers, deadline: Millis, key: impl Fn() -> TimerKey) {
-        self.deadline = Some(deadline);
-        match self.entry {
-            Some(entry) if entry <= deadline => {}
-            _ => {
-                self.clear_entry(timers, &key);
-                timers.insert(deadline, key());
-                self.entry = Some(deadline);
-            }
+        self.deadline = deadline;
+        if self.entry > deadline {
+            self.clear_entry(timers, &key);
+            timers.insert(deadline, key());
+            self.entry = deadline;
         }
     }
 
     /// Ends the lease; no timer will fire for it.
     pub(super) fn cancel(&mut self, timers: &mut Timers, key: impl Fn() -> TimerKey) {
-        self.deadline = None;
+        self.deadline = Millis::MAX;
         self.clear_entry(timers, &key);
     }
 
     /// The entry has fired: says whether the time is really over, and follows the deadline if not.
     pub(super) fn fired(&mut self, timers: &mut Timers, now: Millis, key: impl Fn() -> TimerKey) -> bool {
-        self.entry = None;
-        match self.deadline {
-            Some(deadline) if deadline > now => {
-                timers.insert(deadline, key());
-                self.entry = Some(deadline);
-                false
-            }
-            Some(_) => {
-                self.deadline = None;
-                true
-            }
-            None => false,
+        self.entry = Millis::MAX;
+        if self.deadline <= now {
+            self.deadline = Millis::MAX;
+            return true;
         }
+        if self.deadline < Millis::MAX {
+            timers.insert(self.deadline, key());
+            self.entry = self.deadline;
+        }
+        false
     }
 
     fn clear_entry(&mut self, timers: &mut Timers, key: &impl Fn() -> TimerKey) {
-        if let Some(entry) = self.entry.take() {
-            timers.remove(entry, key());
+        if self.entry < Millis::MAX {
+            timers.remove(self.entry, key());
+            self.entry = Millis::MAX;
         }
     }
 }

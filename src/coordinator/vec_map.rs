@@ -56,12 +56,17 @@ impl<K: Ord, V> VecMap<K, V> {
     where
         K: Borrow<Q>,
     {
-        self.find(key).ok().map(|i| self.entries.remove(i).1)
+        let removed = self.entries.remove(self.find(key).ok()?).1;
+        self.forget_if_empty();
+        Some(removed)
     }
 
     /// Takes out all values that `picks` picks, in order.
     pub(super) fn extract(&mut self, picks: impl Fn(&V) -> bool) -> Vec<V> {
-        self.entries.extract_if(.., |(_, value)| picks(value)).map(|(_, value)| value).collect()
+        let extracted =
+            self.entries.extract_if(.., |(_, value)| picks(value)).map(|(_, value)| value).collect();
+        self.forget_if_empty();
+        extracted
     }
 
     pub(super) fn keys(&self) -> impl Iterator<Item = &K> {
@@ -78,6 +83,13 @@ impl<K: Ord, V> VecMap<K, V> {
 
     pub(super) fn as_slice(&self) -> &[(K, V)] {
         &self.entries
+    }
+
+    /// An empty map takes nothing.
+    fn forget_if_empty(&mut self) {
+        if self.entries.is_empty() {
+            self.entries = Vec::new();
+        }
     }
 
     fn find<Q: Ord + ?Sized>(&self, key: &Q) -> Result<usize, usize>

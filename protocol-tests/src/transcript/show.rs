@@ -176,7 +176,7 @@ pub(super) fn committed((topic, partitions): TopicOffsets<'_>) -> Vec<String> {
     partitions.iter().map(|(partition, value)| format!("{topic}/{partition} {}", offset(value))).collect()
 }
 
-pub(super) fn listed(group: &ListedGroup) -> String {
+pub(super) fn listed(group: &ListedGroup<'_>) -> String {
     format!("{} type={:?} state={} kind={}", group.group, group.protocol_type, group.state, group.group_type)
 }
 

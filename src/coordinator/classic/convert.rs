@@ -13,6 +13,7 @@ use super::super::record::{
     ClassicMemberMetadata, ConsumerMemberMetadata, CurrentAssignment, GroupEpoch, MemberState,
     OwnedPartition, Record, TargetAssignmentMetadata,
 };
+use super::super::texts::Texts;
 use super::ClassicGroup;
 use super::join::refuse;
 use super::member::{Member, Protocol, no_bytes};
@@ -191,7 +192,7 @@ impl ClassicGroup {
         group.leader = group.members.iter().next().map(|m| m.id.clone());
         group.state = State::Stable;
         group.protocol_name = group.select_protocol();
-        group.compute_subscribed();
+        group.compute_subscribed(&mut Texts::default());
         group
     }
 

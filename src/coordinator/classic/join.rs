@@ -127,7 +127,7 @@ impl ClassicGroup {
         }
         match self.rejoin_cause(member, join) {
             Some(cause) => {
-                self.update_member(member, join, from);
+                self.update_member(turn, member, join, from);
                 self.rebalance_or_complete_join(turn, cause);
             }
             None => self.answer_unchanged(turn, from, member),
@@ -156,8 +156,14 @@ impl ClassicGroup {
         turn.reply(from, Reply::JoinGroup(Box::new(reply)));
     }
 
-    pub(super) fn update_member(&mut self, member: &str, join: &JoinGroup<'_>, from: ReplyTo) {
-        self.members.set_protocols(member, member::protocols(join));
+    pub(super) fn update_member(
+        &mut self,
+        turn: &mut Turn<'_>,
+        member: &str,
+        join: &JoinGroup<'_>,
+        from: ReplyTo,
+    ) {
+        self.members.set_protocols(member, member::protocols(join, turn.texts));
         if let Some(m) = self.members.get_mut(member) {
             m.rebalance_timeout_ms = join.rebalance_timeout_ms;
             m.session_timeout_ms = join.session_timeout_ms;
@@ -172,10 +178,10 @@ impl ClassicGroup {
             initial.newcomer = true;
         }
         if self.members.is_empty() {
-            self.protocol_type = Some(Arc::from(join.protocol_type));
+            self.protocol_type = Some(turn.texts.share(join.protocol_type));
         }
         self.leader.get_or_insert_with(|| id.clone());
-        let mut member = Member::new(id.clone(), join, turn.now.monotonic);
+        let mut member = Member::new(id.clone(), join, turn.now.monotonic, turn.texts);
         member.awaiting_join = Some(from);
         turn.step.events.push(Event::MemberAdded {
             group: self.id.clone(),

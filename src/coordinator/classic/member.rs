@@ -7,6 +7,7 @@ use super::super::command::JoinGroup;
 use super::super::event::Who;
 use super::super::record::MemberMetadata;
 use super::super::reply::{DescribedMember, JoinedMember};
+use super::super::texts::Texts;
 use super::super::timer::Lease;
 use super::super::weight::member_bytes;
 use crate::types::{InstanceId, MemberId, Millis, ReplyTo};
@@ -40,15 +41,15 @@ pub(super) struct Protocol {
 }
 
 impl Member {
-    pub(super) fn new(id: MemberId, join: &JoinGroup<'_>, now: Millis) -> Self {
+    pub(super) fn new(id: MemberId, join: &JoinGroup<'_>, now: Millis, texts: &mut Texts) -> Self {
         Self {
             id,
             instance: join.instance.map(InstanceId::from),
-            client_id: Arc::from(join.client_id),
-            client_host: Arc::from(join.client_host),
+            client_id: texts.share(join.client_id),
+            client_host: texts.share(join.client_host),
             session_timeout_ms: join.session_timeout_ms,
             rebalance_timeout_ms: join.rebalance_timeout_ms,
-            protocols: protocols(join),
+            protocols: protocols(join, texts),
             assignment: no_bytes(),
             awaiting_join: None,
             awaiting_sync: None,
@@ -150,9 +151,9 @@ impl Member {
 }
 
 /// The protocols of a join, copied: a kept slice of a request would pin the whole of it.
-pub(super) fn protocols(join: &JoinGroup<'_>) -> Box<[Protocol]> {
+pub(super) fn protocols(join: &JoinGroup<'_>, texts: &mut Texts) -> Box<[Protocol]> {
     distinct(join)
-        .map(|(name, metadata)| Protocol { name: Arc::from(name), metadata: Arc::from(metadata) })
+        .map(|(name, metadata)| Protocol { name: texts.share(name), metadata: Arc::from(metadata) })
         .collect()
 }
 

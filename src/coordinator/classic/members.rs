@@ -22,7 +22,7 @@ pub(super) struct Members {
     /// What the members take in memory, about.
     bytes: usize,
     /// Who has not synced in this generation yet.
-    pub(super) unsynced: BTreeSet<MemberId>,
+    unsynced: BTreeSet<MemberId>,
 }
 
 impl Members {
@@ -140,6 +140,26 @@ impl Members {
         Some(from)
     }
 
+    /// Waits for everybody's SyncGroup.
+    pub(super) fn await_syncs(&mut self) {
+        self.unsynced = self.by_id.keys().cloned().collect();
+    }
+
+    /// Waits for this member's SyncGroup no longer; says whether there is one to wait for still.
+    pub(super) fn has_synced(&mut self, id: &str) -> bool {
+        self.unsynced.remove(id);
+        if self.unsynced.is_empty() {
+            // An empty set keeps room for eleven, and most groups are Stable for most of the time.
+            self.unsynced = BTreeSet::new();
+        }
+        !self.unsynced.is_empty()
+    }
+
+    /// Waits for nobody any more; gives those who have not synced.
+    pub(super) fn take_unsynced(&mut self) -> BTreeSet<MemberId> {
+        std::mem::take(&mut self.unsynced)
+    }
+
     fn forget(&mut self, member: &Member) {
         self.uncount_protocols(&member.protocols);
         self.bytes -= member.bytes();
@@ -147,7 +167,7 @@ impl Members {
         if let Some(instance) = &member.instance {
             self.statics.remove(instance.as_str());
         }
-        self.unsynced.remove(&member.id);
+        self.has_synced(member.id.as_str());
     }
 
     fn count_protocols(&mut self, protocols: &[Protocol]) {

@@ -25,6 +25,7 @@ use super::Turn;
 use super::consumer_protocol::subscribed_topics;
 use super::error::GroupError;
 use super::event::Event;
+use super::texts::Texts;
 use super::timer::{Lease, TimerKey};
 use super::vec_map::VecMap;
 use super::weight::{GROUP_BYTES, MEMBER_BYTES};
@@ -53,8 +54,8 @@ pub(super) struct ClassicGroup {
     pending_bytes: usize,
     /// What the leader's last assignment takes, in bytes.
     assignment_bytes: usize,
-    /// What the members read, where that is known.
-    subscribed: Option<BTreeSet<Box<str>>>,
+    /// What the members read, in order, where that is known.
+    subscribed: Option<Box<[Arc<str>]>>,
     /// Wall-clock milliseconds since which the group is in its state.
     state_timestamp_ms: i64,
     /// When the rebalance began that is in progress, or that led to this generation.
@@ -170,18 +171,18 @@ impl ClassicGroup {
     }
 
     /// Reads off the members' metadata what the group is subscribed to. Source: ClassicGroup.computeSubscribedTopics.
-    fn compute_subscribed(&mut self) {
+    fn compute_subscribed(&mut self, texts: &mut Texts) {
         self.subscribed = match (&self.protocol_type, &self.protocol_name) {
-            (Some(kind), _) if **kind == *CONSUMER && self.members.is_empty() => Some(BTreeSet::new()),
+            (Some(kind), _) if **kind == *CONSUMER && self.members.is_empty() => Some(Box::default()),
             (Some(kind), Some(protocol)) if **kind == *CONSUMER => {
                 let mut topics = BTreeSet::new();
                 let readable = self.members.iter().all(|member| {
                     let metadata = member.metadata(Some(protocol));
                     let read = subscribed_topics(&metadata);
-                    topics.extend(read.iter().flatten().map(|topic| Box::from(*topic)));
+                    topics.extend(read.iter().flatten().map(|topic| texts.share(topic)));
                     read.is_some()
                 });
-                readable.then_some(topics)
+                readable.then(|| topics.into_iter().collect())
             }
             _ => None,
         };
@@ -190,7 +191,7 @@ impl ClassicGroup {
     /// Whether a member reads the topic. Where Kafka cannot read the members' metadata, every topic counts.
     pub(super) fn is_subscribed(&self, topic: &str) -> bool {
         match &self.subscribed {
-            Some(topics) => topics.contains(topic),
+            Some(topics) => topics.binary_search_by(|known| (**known).cmp(topic)).is_ok(),
             None => self.protocol_type.as_deref() == Some(CONSUMER),
         }
     }

@@ -33,7 +33,7 @@ impl ClassicGroup {
         if self.state == State::CompletingRebalance {
             self.fail_parked_syncs(turn, GroupError::RebalanceInProgress);
         }
-        self.members.unsynced.clear();
+        self.members.take_unsynced();
         let timeout_ms = self.members.rebalance_timeout_ms();
         let (delay_ms, initial) = if self.is_empty() {
             let delay_ms = turn.config.initial_rebalance_delay_ms;
@@ -158,7 +158,7 @@ impl ClassicGroup {
 
     fn become_empty(&mut self, turn: &mut Turn<'_>) {
         self.protocol_name = None;
-        self.compute_subscribed();
+        self.compute_subscribed(turn.texts);
         self.enter(turn, State::Empty);
         turn.step.events.push(Event::GroupEmpty { group: self.id.clone(), generation: self.generation });
         self.write(turn);
@@ -167,7 +167,7 @@ impl ClassicGroup {
     /// Answers every parked JoinGroup and waits for the leader's SyncGroup.
     fn begin_generation(&mut self, turn: &mut Turn<'_>) {
         self.protocol_name = self.select_protocol();
-        self.compute_subscribed();
+        self.compute_subscribed(turn.texts);
         self.enter(turn, State::CompletingRebalance);
         turn.step.events.push(Event::Stabilized {
             group: self.id.clone(),
@@ -187,13 +187,13 @@ impl ClassicGroup {
                 member.is_new = false;
             }
         }
-        self.members.unsynced = ids.into_iter().collect();
+        self.members.await_syncs();
         self.schedule(turn, self.members.rebalance_timeout_ms());
     }
 
     /// Removes the members that joined and never synced; if one of them leads, nobody has an assignment yet.
     fn expire_unsynced(&mut self, turn: &mut Turn<'_>) {
-        let late = std::mem::take(&mut self.members.unsynced);
+        let late = self.members.take_unsynced();
         if late.is_empty() {
             return;
         }

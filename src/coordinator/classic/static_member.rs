@@ -27,7 +27,7 @@ impl ClassicGroup {
     ) {
         let old_leader = self.leader.clone();
         self.replace(turn, old, &new);
-        self.update_member(new.as_str(), join, from);
+        self.update_member(turn, new.as_str(), join, from);
         let reason = join.reason.map(Arc::from);
         let instance = InstanceId::from(join.instance.unwrap_or_default());
         match self.state {

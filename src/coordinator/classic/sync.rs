@@ -63,8 +63,7 @@ impl ClassicGroup {
 
     /// Once all have synced, nobody can be late any more.
     fn has_synced(&mut self, turn: &mut Turn<'_>, member: &str) {
-        self.members.unsynced.remove(member);
-        if self.members.unsynced.is_empty() {
+        if !self.members.has_synced(member) {
             self.cancel_timer(turn);
         }
     }

@@ -7,6 +7,7 @@ use super::super::error::GroupError;
 use super::super::event::Cause;
 use super::super::record::GroupMetadata;
 use super::super::reply::{DescribedGroup, JoinReply, ListedGroup, Reply};
+use super::super::texts::Texts;
 use super::ClassicGroup;
 use super::member::Member;
 use super::state::State;
@@ -14,10 +15,10 @@ use crate::types::{GroupId, Now, ReplyTo};
 
 impl ClassicGroup {
     /// One line of ListGroups.
-    pub(in super::super) fn listed(&self) -> ListedGroup {
+    pub(in super::super) fn listed(&self) -> ListedGroup<'_> {
         ListedGroup {
-            group: self.id.clone(),
-            protocol_type: self.protocol_type.clone().unwrap_or_default(),
+            group: &self.id,
+            protocol_type: self.protocol_type.as_deref().unwrap_or_default(),
             state: self.state.name(),
             group_type: "classic",
         }
@@ -84,7 +85,12 @@ impl ClassicGroup {
     }
 
     /// The group as its last record gives it back, with nobody parked: Stable or Empty.
-    pub(in super::super) fn from_record(group: &GroupId, value: &GroupMetadata, now: Now) -> Self {
+    pub(in super::super) fn from_record(
+        group: &GroupId,
+        value: &GroupMetadata,
+        now: Now,
+        texts: &mut Texts,
+    ) -> Self {
         let mut loaded = Self::new(group.clone(), value.state_timestamp_ms);
         loaded.generation = value.generation;
         loaded.protocol_type.clone_from(&value.protocol_type);
@@ -96,7 +102,7 @@ impl ClassicGroup {
         }
         loaded.leader.clone_from(&value.leader);
         loaded.state = if loaded.members.is_empty() { State::Empty } else { State::Stable };
-        loaded.compute_subscribed();
+        loaded.compute_subscribed(texts);
         loaded
     }
 

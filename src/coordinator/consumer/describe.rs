@@ -8,13 +8,8 @@ use crate::types::TopicPartition;
 
 impl ConsumerGroup {
     /// One line of ListGroups.
-    pub(in super::super) fn listed(&self) -> ListedGroup {
-        ListedGroup {
-            group: self.id.clone(),
-            protocol_type: CONSUMER.into(),
-            state: self.state(),
-            group_type: "consumer",
-        }
+    pub(in super::super) fn listed(&self) -> ListedGroup<'_> {
+        ListedGroup { group: &self.id, protocol_type: CONSUMER, state: self.state(), group_type: "consumer" }
     }
 
     /// ConsumerGroupDescribe.

@@ -56,8 +56,8 @@ impl Coordinator {
         let Some((id, _)) = self.groups.get_key_value(group) else { return };
         let id = id.clone();
         step.events.extend(outcome.events.into_iter().map(|event| event.of(&id)));
-        let Self { groups, config, timers, topics, .. } = self;
-        let mut turn = Turn { now, config, timers, step };
+        let Self { groups, config, timers, texts, topics, .. } = self;
+        let mut turn = Turn { now, config, timers, texts, step };
         let Some(consumer) = groups.get_mut(group).and_then(|group| group.consumer_mut()) else { return };
         for record in outcome.records {
             consumer.apply_live(&mut turn, &record);

@@ -24,12 +24,13 @@ impl Coordinator {
             return Err(GroupError::InvalidCommitOffsetSize);
         }
         let id = self.group_to_commit_to(now, commit, step)?;
-        if let Some(group) = self.groups.get_mut(commit.group) {
-            let mut turn = Turn { now, config: &self.config, timers: &mut self.timers, step };
+        let Self { config, groups, timers, texts, .. } = self;
+        if let Some(group) = groups.get_mut(commit.group) {
+            let mut turn = Turn { now, config, timers, texts, step };
             match &mut group.kind {
                 Kind::Classic(classic) => classic.admit_commit(&mut turn, commit)?,
                 Kind::Consumer(consumer) => {
-                    let units_max = self.config.offset_metadata_max;
+                    let units_max = config.offset_metadata_max;
                     let stored = commit.offsets.iter().filter(|o| !exceeds(o.metadata, units_max));
                     consumer.admit_commit(commit, stored)?;
                 }

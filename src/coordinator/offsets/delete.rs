@@ -54,9 +54,10 @@ impl Coordinator {
 
     /// Ends a group: its timers, its record, itself.
     pub(in super::super) fn drop_group(&mut self, now: Now, id: &GroupId, step: &mut Step) {
-        if let Some(mut group) = self.groups.remove(id.as_str()) {
-            self.bytes -= group.weighed;
-            let mut turn = Turn { now, config: &self.config, timers: &mut self.timers, step };
+        let Self { config, groups, timers, texts, bytes, .. } = self;
+        if let Some(mut group) = groups.remove(id.as_str()) {
+            *bytes -= group.weighed;
+            let mut turn = Turn { now, config, timers, texts, step };
             group.cancel_timers(&mut turn);
             step.records.extend(group.tombstones(id));
         }
