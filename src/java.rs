@@ -49,6 +49,12 @@ pub fn sort_as_hash_map<T>(items: &mut [T], len: usize, hash: impl Fn(&T) -> i32
     items.sort_by_cached_key(|item| bucket(hash(item), capacity));
 }
 
+/// Puts `items`, which are in the order of insertion, into the order in which a `new HashMap<>(0)` holds them.
+pub fn sort_as_small_hash_map<T>(items: &mut [T], hash: impl Fn(&T) -> i32) {
+    let capacity = (items.len() * 4).div_ceil(3).next_power_of_two();
+    items.sort_by_cached_key(|item| bucket(hash(item), capacity));
+}
+
 /// Puts ascending integers into the order in which a `new HashSet<>(Collection)` of them holds them.
 pub fn sort_as_set_of_integers(integers: &mut [i32]) {
     let capacity = (integers.len() * 4 / 3 + 1).next_power_of_two().max(CAPACITY_MIN);
@@ -73,6 +79,17 @@ mod tests {
         let mut names = ["roundrobin", "sticky", "range"];
         sort_as_hash_map(&mut names, 3, |name| string_hash(name));
         assert_eq!(names, ["sticky", "range", "roundrobin"]);
+    }
+
+    #[test]
+    fn orders_as_a_small_java_map_does() {
+        // jshell: new HashMap<>(0), then put("a", 1), put("e", 1), put("b", 1)
+        let mut names = ["a", "e", "b"];
+        sort_as_small_hash_map(&mut names, |name| string_hash(name));
+        assert_eq!(names, ["a", "e", "b"]);
+        let mut names = ["e", "b", "d", "a"];
+        sort_as_small_hash_map(&mut names, |name| string_hash(name));
+        assert_eq!(names, ["a", "b", "d", "e"]);
     }
 
     #[test]

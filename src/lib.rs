@@ -9,6 +9,7 @@ pub mod assignor;
 pub mod catalog;
 #[cfg(feature = "server")]
 pub mod cli;
+pub mod cluster;
 pub mod config;
 pub mod coordinator;
 pub mod java;

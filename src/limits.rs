@@ -146,3 +146,16 @@ pub const SIMULATED_PARTITIONS_MAX: usize = 100_000;
 
 /// Steps of a simulation: more than anybody reads.
 pub const SIMULATED_STEPS_MAX: usize = 1_000;
+
+/// Users, client ids and addresses that may have quotas. Kafka keeps them in its metadata without a bound; with
+/// [`CLIENT_NAME_BYTES_MAX`] this bounds what a client can store here.
+pub const CLIENT_QUOTA_ENTITIES_MAX: usize = 10_000;
+
+/// Users that may have SCRAM credentials, likewise.
+pub const SCRAM_USERS_MAX: usize = 10_000;
+
+/// Bytes of the name of a user, client id or host that quotas or credentials are kept for.
+pub const CLIENT_NAME_BYTES_MAX: usize = 1 << 10;
+
+/// Bytes of a salt or of a salted password: ten times what SHA-512 makes.
+pub const SCRAM_BYTES_MAX: usize = 640;

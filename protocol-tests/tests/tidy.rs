@@ -44,6 +44,7 @@ const ROOMS: &[Room] = &[
     Room { path: "log", may_import: &["bytes", "crc32c", "log"], must_not_contain: CLOCKS },
     Room { path: "catalog", may_import: &["uuid", "catalog"], must_not_contain: CLOCKS },
     Room { path: "config", may_import: &["config", "catalog"], must_not_contain: CLOCKS },
+    Room { path: "cluster", may_import: &["cluster"], must_not_contain: CLOCKS },
     Room {
         path: "api",
         may_import: &[
@@ -51,6 +52,7 @@ const ROOMS: &[Room] = &[
             "assignor",
             "wire",
             "coordinator",
+            "cluster",
             "log",
             "catalog",
             "topics",

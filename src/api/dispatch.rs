@@ -6,15 +6,16 @@ use kafka_protocol::protocol::{Encodable, HeaderVersion, Request};
 
 use super::{Context, Delivery, Outcome, Parked};
 use super::{
-    alter_partition_reassignments, alter_replica_log_dirs, api_versions, consumer_group_describe,
-    consumer_group_heartbeat, create_acls, create_delegation_token, create_partitions, create_topics,
-    delete_acls, delete_groups, delete_records, delete_topics, describe_acls, describe_cluster,
-    describe_configs, describe_delegation_token, describe_groups, describe_log_dirs,
-    describe_topic_partitions, elect_leaders, expire_delegation_token, fetch, find_coordinator, heartbeat,
-    incremental_alter_configs, init_producer_id, join_group, leave_group, list_config_resources, list_groups,
-    list_offsets, list_partition_reassignments, metadata, offset_commit, offset_delete, offset_fetch,
-    offset_for_leader_epoch, produce, renew_delegation_token, sasl_authenticate, sasl_handshake, sync_group,
-    unregister_broker,
+    alter_client_quotas, alter_configs, alter_partition_reassignments, alter_replica_log_dirs,
+    alter_user_scram_credentials, api_versions, consumer_group_describe, consumer_group_heartbeat,
+    create_acls, create_delegation_token, create_partitions, create_topics, delete_acls, delete_groups,
+    delete_records, delete_topics, describe_acls, describe_client_quotas, describe_cluster, describe_configs,
+    describe_delegation_token, describe_groups, describe_log_dirs, describe_quorum,
+    describe_topic_partitions, describe_user_scram_credentials, elect_leaders, expire_delegation_token,
+    fetch, find_coordinator, heartbeat, incremental_alter_configs, init_producer_id, join_group, leave_group,
+    list_config_resources, list_groups, list_offsets, list_partition_reassignments, metadata, offset_commit,
+    offset_delete, offset_fetch, offset_for_leader_epoch, produce, renew_delegation_token, sasl_authenticate,
+    sasl_handshake, sync_group, unregister_broker, update_features,
 };
 use crate::wire::request::Header;
 use crate::wire::{WireError, kafka_4_4, request, response};
@@ -78,6 +79,7 @@ pub fn dispatch(
         30 => call.run(|_, r: kafka::CreateAclsRequest| create_acls::handle(&r)),
         31 => call.run(|_, r: kafka::DeleteAclsRequest| delete_acls::handle(&r)),
         32 => call.run(|ctx, r: kafka::DescribeConfigsRequest| describe_configs::handle(ctx, &r)),
+        33 => call.run(|ctx, r: kafka::AlterConfigsRequest| alter_configs::handle(ctx, &r)),
         34 => call.run(|ctx, r: kafka::AlterReplicaLogDirsRequest| alter_replica_log_dirs::handle(ctx, &r)),
         35 => call.run(|ctx, r: kafka_4_4::DescribeLogDirsRequest| describe_log_dirs::handle(ctx, &r)),
         36 => call.run(|_, r: kafka::SaslAuthenticateRequest| sasl_authenticate::handle(&r)),
@@ -96,6 +98,16 @@ pub fn dispatch(
         46 => call
             .run(|_, r: kafka::ListPartitionReassignmentsRequest| list_partition_reassignments::handle(&r)),
         47 => call.run(|ctx, r: kafka::OffsetDeleteRequest| offset_delete::handle(ctx, &r)),
+        48 => call.run(|ctx, r: kafka::DescribeClientQuotasRequest| describe_client_quotas::handle(ctx, &r)),
+        49 => call.run(|ctx, r: kafka::AlterClientQuotasRequest| alter_client_quotas::handle(ctx, &r)),
+        50 => call.run(|ctx, r: kafka::DescribeUserScramCredentialsRequest| {
+            describe_user_scram_credentials::handle(ctx, &r)
+        }),
+        51 => call.run(|ctx, r: kafka::AlterUserScramCredentialsRequest| {
+            alter_user_scram_credentials::handle(ctx, &r)
+        }),
+        55 => call.run(|ctx, r: kafka::DescribeQuorumRequest| describe_quorum::handle(ctx, v, &r)),
+        57 => call.run(|ctx, r: kafka::UpdateFeaturesRequest| update_features::handle(ctx, v, &r)),
         68 => call
             .run(|ctx, r: kafka::ConsumerGroupHeartbeatRequest| consumer_group_heartbeat::handle(ctx, v, &r)),
         69 => {

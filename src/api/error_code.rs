@@ -2,6 +2,7 @@
 
 use kafka_protocol::ResponseError;
 
+use crate::cluster::scram::ScramError;
 use crate::coordinator::error::GroupError;
 use crate::log::{LogError, SessionError};
 
@@ -74,5 +75,16 @@ pub(super) const fn of_session(error: SessionError) -> ResponseError {
         SessionError::FetchSessionIdNotFound => ResponseError::FetchSessionIdNotFound,
         SessionError::InvalidFetchSessionEpoch => ResponseError::InvalidFetchSessionEpoch,
         SessionError::FetchSessionTopicIdError => ResponseError::FetchSessionTopicIdError,
+    }
+}
+
+/// Kafka's error for a SCRAM credential that was refused.
+pub(super) const fn of_scram(error: ScramError) -> ResponseError {
+    match error {
+        ScramError::DuplicateResource => ResponseError::DuplicateResource,
+        ScramError::ResourceNotFound => ResponseError::ResourceNotFound,
+        ScramError::UnacceptableCredential(_) => ResponseError::UnacceptableCredential,
+        ScramError::UnsupportedSaslMechanism => ResponseError::UnsupportedSaslMechanism,
+        ScramError::UnknownServerError => ResponseError::UnknownServerError,
     }
 }

@@ -13,12 +13,11 @@ use kafka_protocol::messages::incremental_alter_configs_request::{AlterConfigsRe
 use kafka_protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse;
 use kafka_protocol::messages::{IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse};
 
+use super::alter_resource::{self, broker_scope, invalid_request, not_a_node_id};
 use super::api_error::ApiError;
 use super::config_resource::{ROOT_LOGGER, ResourceType, node_id};
 use super::{Context, Outcome};
-use crate::catalog::name;
-use crate::config::BrokerScope;
-use crate::config::alter::{self, AlterError, Change, Operation};
+use crate::config::alter::{Change, Onto, Operation};
 
 /// Changes the configs of topics, brokers, groups and client metrics subscriptions, or only says what would happen.
 pub(super) fn handle(
@@ -26,8 +25,9 @@ pub(super) fn handle(
     request: &IncrementalAlterConfigsRequest,
 ) -> Outcome<IncrementalAlterConfigsResponse> {
     let resources = &request.resources;
+    let repeated = alter_resource::repeated(resources.iter().map(|r| (r.resource_type, &*r.resource_name)));
     let mut outcomes: Vec<_> =
-        resources.iter().map(|resource| preprocess(ctx, resources, resource)).collect();
+        resources.iter().map(|resource| preprocess(ctx, &repeated, resource)).collect();
     let is_left = |outcome: &Result<_, _>| matches!(outcome, Ok(Some(_)));
     let unreadable = resources.iter().zip(&outcomes).any(|(resource, outcome)| {
         is_left(outcome)
@@ -38,7 +38,12 @@ pub(super) fn handle(
         *outcome = if unreadable {
             Err(ApiError::bare(ResponseError::UnknownServerError))
         } else {
-            alter(ctx, *kind, resource, request.validate_only).map(|()| None)
+            changes(resource)
+                .and_then(|changes| {
+                    let name = resource.resource_name.as_str();
+                    alter_resource::alter(ctx, *kind, name, Onto::Own, &changes, request.validate_only)
+                })
+                .map(|()| None)
         };
     }
     let responses = resources.iter().zip(outcomes).map(|(resource, outcome)| {
@@ -52,29 +57,13 @@ pub(super) fn handle(
     Outcome::Reply(IncrementalAlterConfigsResponse::default().with_responses(responses.collect()))
 }
 
-fn invalid_request(message: impl Into<String>) -> ApiError {
-    ApiError::new(ResponseError::InvalidRequest, message)
-}
-
-impl From<AlterError> for ApiError {
-    fn from(error: AlterError) -> Self {
-        match error {
-            AlterError::InvalidConfig(message) => Self::new(ResponseError::InvalidConfig, message),
-            AlterError::InvalidRequest(message) => invalid_request(message),
-        }
-    }
-}
-
 /// Looks at a resource before any is changed. What is left to be changed comes back with its type.
 fn preprocess(
     ctx: &Context<'_>,
-    resources: &[AlterConfigsResource],
+    repeated: &BTreeSet<(i8, &str)>,
     resource: &AlterConfigsResource,
 ) -> Result<Option<ResourceType>, ApiError> {
-    let same = |other: &&AlterConfigsResource| {
-        (other.resource_type, &other.resource_name) == (resource.resource_type, &resource.resource_name)
-    };
-    if resources.iter().filter(same).count() > 1 {
+    if repeated.contains(&(resource.resource_type, &resource.resource_name)) {
         return Err(invalid_request("Each resource must appear at most once."));
     }
     let mut keys = BTreeSet::new();
@@ -93,89 +82,11 @@ fn preprocess(
         Some(ResourceType::Broker) => {
             let scope = broker_scope(ctx, &resource.resource_name)?;
             let changes = changes(resource)?;
-            ctx.services.live_config.alter_broker(scope, &changes, true)?;
+            ctx.services.live_config.alter_broker(scope, Onto::Own, &changes, true)?;
             Ok(Some(ResourceType::Broker))
         }
         Some(kind) => Ok(Some(kind)),
     }
-}
-
-fn alter(
-    ctx: &Context<'_>,
-    kind: ResourceType,
-    resource: &AlterConfigsResource,
-    validate_only: bool,
-) -> Result<(), ApiError> {
-    let name = resource.resource_name.as_str();
-    let changes = changes(resource)?;
-    let live = &ctx.services.live_config;
-    match kind {
-        ResourceType::Topic => alter_topic(ctx, name, &changes, validate_only)?,
-        ResourceType::Broker => {
-            // The lock on topics comes first, so that they follow the changes in order.
-            let mut topics = super::lock(&ctx.services.topics);
-            let config = live.alter_broker(broker_scope(ctx, name)?, &changes, validate_only)?;
-            if !validate_only {
-                topics.reconfigure(&config);
-            }
-        }
-        ResourceType::Group if name.is_empty() => {
-            return Err(invalid_request("Default group resources are not allowed."));
-        }
-        ResourceType::Group => live.alter_group(name, &changes, validate_only)?,
-        ResourceType::ClientMetrics if name.is_empty() => {
-            return Err(invalid_request("Subscription name can't be empty"));
-        }
-        ResourceType::ClientMetrics => live.alter_client_metrics(name, &changes, validate_only)?,
-        ResourceType::BrokerLogger => {}
-    }
-    if !validate_only && !changes.is_empty() {
-        let keys: Vec<_> = changes.iter().map(|change| change.key.as_str()).collect();
-        tracing::info!(client = ctx.client_id, "configs of {kind:?} '{name}' changed: {}", keys.join(", "));
-    }
-    Ok(())
-}
-
-/// Whether the topic exists is looked at last, as in Kafka.
-fn alter_topic(
-    ctx: &Context<'_>,
-    name: &str,
-    changes: &[Change],
-    validate_only: bool,
-) -> Result<(), ApiError> {
-    if name.is_empty() {
-        return Err(invalid_request("Default topic resources are not allowed."));
-    }
-    name::validate(name).map_err(|message| ApiError::new(ResponseError::InvalidTopicException, message))?;
-    let mut topics = super::lock(&ctx.services.topics);
-    let config = ctx.services.live_config.broker();
-    let topic = topics.catalog().by_name(name).cloned();
-    let own = topic.as_ref().map(|topic| topic.overrides.clone()).unwrap_or_default();
-    let changed = alter::topic(&config, &own, changes)?;
-    let Some(topic) = topic else {
-        let message = format!("The topic '{name}' does not exist.");
-        return Err(ApiError::new(ResponseError::UnknownTopicOrPartition, message));
-    };
-    if !validate_only {
-        topics.configure(&config, topic.id, changed)?;
-    }
-    Ok(())
-}
-
-fn broker_scope(ctx: &Context<'_>, name: &str) -> Result<BrokerScope, ApiError> {
-    let this = ctx.services.config.node_id;
-    match node_id(name) {
-        _ if name.is_empty() => Ok(BrokerScope::EveryBroker),
-        Some(id) if id == this => Ok(BrokerScope::ThisBroker),
-        Some(_) => {
-            Err(invalid_request(format!("Unexpected broker id, expected {this}, but received {name}")))
-        }
-        None => Err(not_a_node_id(name)),
-    }
-}
-
-fn not_a_node_id(name: &str) -> ApiError {
-    invalid_request(format!("Node id must be an integer, but it is: {name}"))
 }
 
 /// Refuses whatever is to happen to loggers, each thing with the reason that Kafka gives where it has one.

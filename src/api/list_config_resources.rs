@@ -67,7 +67,7 @@ fn names(ctx: &Context<'_>, kind: ResourceType) -> Vec<StrBytes> {
 mod tests {
     use super::*;
     use crate::api::testing::Broker;
-    use crate::config::alter::{Change, Operation};
+    use crate::config::alter::{Change, Onto, Operation};
 
     fn broker() -> Broker {
         let broker = Broker::with_topics(&[("u", 1), ("t", 2)]);
@@ -75,8 +75,8 @@ mod tests {
             [Change { key: key.to_owned(), operation: Operation::Set(value.to_owned()) }]
         };
         let live = &broker.services.live_config;
-        live.alter_group("g", &set("consumer.session.timeout.ms", "46000"), false).unwrap();
-        live.alter_client_metrics("m", &set("interval.ms", "1000"), false).unwrap();
+        live.alter_group("g", Onto::Own, &set("consumer.session.timeout.ms", "46000"), false).unwrap();
+        live.alter_client_metrics("m", Onto::Own, &set("interval.ms", "1000"), false).unwrap();
         broker
     }
 

@@ -7,8 +7,12 @@
 //! place that knows them all.
 
 mod acls;
+mod alter_client_quotas;
+mod alter_configs;
 mod alter_partition_reassignments;
 mod alter_replica_log_dirs;
+mod alter_resource;
+mod alter_user_scram_credentials;
 mod api_error;
 mod api_versions;
 mod authorized_operations;
@@ -25,16 +29,20 @@ mod delete_groups;
 mod delete_records;
 mod delete_topics;
 mod describe_acls;
+mod describe_client_quotas;
 mod describe_cluster;
 mod describe_configs;
 mod describe_delegation_token;
 mod describe_groups;
 mod describe_log_dirs;
+mod describe_quorum;
 mod describe_topic_partitions;
+mod describe_user_scram_credentials;
 mod dispatch;
 mod elect_leaders;
 mod error_code;
 mod expire_delegation_token;
+mod feature;
 mod fetch;
 mod find_coordinator;
 mod group_settings;
@@ -63,11 +71,13 @@ mod sync_group;
 #[cfg(test)]
 mod testing;
 mod unregister_broker;
+mod update_features;
 
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::cluster::Cluster;
 use crate::config::{Config, LiveConfig};
 use crate::coordinator::Coordinator;
 use crate::coordinator::command::Command;
@@ -103,6 +113,8 @@ pub struct Services {
     pub advertised: (String, u16),
     /// Topics and their logs.
     pub topics: Arc<Mutex<Topics>>,
+    /// What the cluster knows of its clients.
+    pub cluster: Arc<Cluster>,
     /// The coordinators of all groups.
     pub groups: Arc<dyn Groups>,
     /// The only source of randomness.

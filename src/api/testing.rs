@@ -47,6 +47,7 @@ impl Broker {
             config,
             advertised: ("127.0.0.1".to_owned(), 9092),
             topics: Arc::new(Mutex::new(Topics::new(Log::new(NOW, log)))),
+            cluster: Arc::default(),
             groups: told.clone(),
             entropy: Arc::new(Counter::default()),
             wakeups: told.clone(),

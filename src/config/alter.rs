@@ -22,6 +22,26 @@ pub struct Change {
     pub operation: Operation,
 }
 
+/// What changes are made to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Onto {
+    /// What was set before (IncrementalAlterConfigs).
+    Own,
+    /// Nothing: whatever is not set by the changes gets its default (AlterConfigs).
+    Nothing,
+}
+
+impl Onto {
+    /// What the changes are made to, where `own` was set before.
+    #[must_use]
+    pub fn of<T: Clone + Default>(self, own: &T) -> T {
+        match self {
+            Self::Own => own.clone(),
+            Self::Nothing => T::default(),
+        }
+    }
+}
+
 /// What is to happen to a config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -83,9 +103,15 @@ pub fn client_metrics(own: &Overrides, changes: &[Change]) -> Result<Overrides, 
 ///
 /// # Errors
 /// `InvalidRequest` for what cannot be changed or would not be a valid configuration, `InvalidConfig`.
-pub fn broker(config: &Config, scope: BrokerScope, changes: &[Change]) -> Result<Config, AlterError> {
+pub fn broker(
+    config: &Config,
+    scope: BrokerScope,
+    onto: Onto,
+    changes: &[Change],
+) -> Result<Config, AlterError> {
     let mut sources = config.sources.clone();
     let own = scope.layer_mut(&mut sources);
+    *own = onto.of(own);
     for change in changes {
         change_broker(own, change)?;
     }
@@ -308,7 +334,7 @@ mod tests {
 
     /// The error of a change to the broker's dynamic configs; the answers are those of Kafka 4.4.0.
     fn broker_error(scope: BrokerScope, changes: &[Change]) -> AlterError {
-        broker(&Config::default(), scope, changes).map(|_| ()).expect_err("refused")
+        broker(&Config::default(), scope, Onto::Own, changes).map(|_| ()).expect_err("refused")
     }
 
     #[test]
@@ -365,12 +391,15 @@ mod tests {
     fn brokers_take_what_is_dynamic() {
         let config = Config::default();
         let changes = [set("message.max.bytes", "7"), set("no.such.key", "1")];
-        let changed = broker(&config, BrokerScope::EveryBroker, &changes).unwrap();
+        let changed = broker(&config, BrokerScope::EveryBroker, Onto::Own, &changes).unwrap();
         assert_eq!(changed.topic_defaults.max_message_bytes, 7);
-        let changed = broker(&changed, BrokerScope::ThisBroker, &[set("message.max.bytes", "8")]).unwrap();
+        let this = |config: &Config, changes: &[Change]| {
+            broker(config, BrokerScope::ThisBroker, Onto::Own, changes).unwrap()
+        };
+        let changed = this(&changed, &[set("message.max.bytes", "8")]);
         assert_eq!(changed.topic_defaults.max_message_bytes, 8);
         let delete = change("message.max.bytes", Operation::Delete);
-        let changed = broker(&changed, BrokerScope::ThisBroker, &[delete]).unwrap();
+        let changed = this(&changed, &[delete]);
         assert_eq!(changed.topic_defaults.max_message_bytes, 7);
     }
 
@@ -429,9 +458,8 @@ mod tests {
             broker_error(BrokerScope::EveryBroker, &[change("min.insync.replicas", Operation::Delete)]);
         let message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled.";
         assert_eq!(every, AlterError::InvalidConfig(message.to_owned()));
-        assert!(
-            broker(&Config::default(), BrokerScope::EveryBroker, &[set("min.insync.replicas", "2")]).is_ok()
-        );
+        let set = [set("min.insync.replicas", "2")];
+        assert!(broker(&Config::default(), BrokerScope::EveryBroker, Onto::Own, &set).is_ok());
     }
 
     #[test]

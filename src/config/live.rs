@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::alter::{self, AlterError, Change};
+use super::alter::{self, AlterError, Change, Onto};
 use super::{Config, Sources};
 use crate::catalog::Overrides;
 use crate::limits::CONFIGURED_RESOURCES_MAX;
@@ -95,11 +95,12 @@ impl LiveConfig {
     pub fn alter_broker(
         &self,
         scope: BrokerScope,
+        onto: Onto,
         changes: &[Change],
         validate_only: bool,
     ) -> Result<Arc<Config>, AlterError> {
         let mut state = self.write();
-        let changed = Arc::new(alter::broker(&state.broker, scope, changes)?);
+        let changed = Arc::new(alter::broker(&state.broker, scope, onto, changes)?);
         if !validate_only {
             state.broker = Arc::clone(&changed);
             let followers = self.followers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,11 +116,12 @@ impl LiveConfig {
     pub fn alter_group(
         &self,
         group: &str,
+        onto: Onto,
         changes: &[Change],
         validate_only: bool,
     ) -> Result<(), AlterError> {
         let mut state = self.write();
-        let own = state.groups.get(group).cloned().unwrap_or_default();
+        let own = state.groups.get(group).map(|own| onto.of(own)).unwrap_or_default();
         let changed = alter::group(&state.broker, &own, changes)?;
         if validate_only { Ok(()) } else { keep(&mut state.groups, group, changed) }
     }
@@ -131,11 +133,12 @@ impl LiveConfig {
     pub fn alter_client_metrics(
         &self,
         subscription: &str,
+        onto: Onto,
         changes: &[Change],
         validate_only: bool,
     ) -> Result<(), AlterError> {
         let mut state = self.write();
-        let own = state.client_metrics.get(subscription).cloned().unwrap_or_default();
+        let own = state.client_metrics.get(subscription).map(|own| onto.of(own)).unwrap_or_default();
         let changed = alter::client_metrics(&own, changes)?;
         if validate_only { Ok(()) } else { keep(&mut state.client_metrics, subscription, changed) }
     }
@@ -193,9 +196,9 @@ mod tests {
         let live = live();
         let changes = change("message.max.bytes", Operation::Set("5".to_owned()));
         let max_message_bytes = || live.broker().topic_defaults.max_message_bytes;
-        let changed = live.alter_broker(BrokerScope::ThisBroker, &changes, true).unwrap();
+        let changed = live.alter_broker(BrokerScope::ThisBroker, Onto::Own, &changes, true).unwrap();
         assert_eq!((changed.topic_defaults.max_message_bytes, max_message_bytes()), (5, 1_048_588));
-        live.alter_broker(BrokerScope::ThisBroker, &changes, false).unwrap();
+        live.alter_broker(BrokerScope::ThisBroker, Onto::Own, &changes, false).unwrap();
         assert_eq!(max_message_bytes(), 5);
     }
 
@@ -206,8 +209,8 @@ mod tests {
         let followed = Arc::clone(&seen);
         live.on_change(move |config| followed.lock().unwrap().push(config.max_connections));
         let set = |value: &str| change("max.connections", Operation::Set(value.to_owned()));
-        live.alter_broker(BrokerScope::ThisBroker, &set("7"), true).unwrap();
-        live.alter_broker(BrokerScope::ThisBroker, &set("8"), false).unwrap();
+        live.alter_broker(BrokerScope::ThisBroker, Onto::Own, &set("7"), true).unwrap();
+        live.alter_broker(BrokerScope::ThisBroker, Onto::Own, &set("8"), false).unwrap();
         assert_eq!(*seen.lock().unwrap(), [8]);
     }
 
@@ -216,11 +219,11 @@ mod tests {
         let live = live();
         let key = "consumer.session.timeout.ms";
         let set = change(key, Operation::Set("46000".to_owned()));
-        live.alter_group("g", &set, true).unwrap();
+        live.alter_group("g", Onto::Own, &set, true).unwrap();
         assert!(live.group("g").is_empty());
-        live.alter_group("g", &set, false).unwrap();
+        live.alter_group("g", Onto::Own, &set, false).unwrap();
         assert_eq!(live.group("g").get(key).map(AsRef::as_ref), Some("46000"));
-        live.alter_group("g", &change(key, Operation::Delete), false).unwrap();
+        live.alter_group("g", Onto::Own, &change(key, Operation::Delete), false).unwrap();
         assert!(live.group("g").is_empty() && live.read().groups.is_empty());
     }
 

@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use tokio::task::{self, JoinSet};
 
 use crate::api::{Entropy, Groups, Services, Wakeups};
+use crate::cluster::Cluster;
 use crate::config::listeners::format_host_port;
 use crate::config::{Config, Listener, LiveConfig};
 use crate::log::Log;
@@ -77,6 +78,7 @@ impl Server {
         topics.create_at_start(&config, || SystemEntropy.random()).map_err(StartError::Topic)?;
         let shards = Shards::new(&config, Arc::clone(&clock), Arc::clone(&directory), topics.latest());
         let topics = Arc::new(Mutex::new(topics));
+        let cluster = Arc::new(Cluster::default());
         let quotas = Arc::new(Quotas::new(&config));
         let buffers = Arc::new(Buffers::default());
         let live_config = Arc::new(LiveConfig::new(Arc::clone(&config)));
@@ -95,6 +97,7 @@ impl Server {
                 live_config: Arc::clone(&live_config),
                 advertised,
                 topics: Arc::clone(&topics),
+                cluster: Arc::clone(&cluster),
                 groups: Arc::clone(&groups),
                 entropy: Arc::new(SystemEntropy) as Arc<dyn Entropy>,
                 wakeups: Arc::clone(&directory) as Arc<dyn Wakeups>,

@@ -94,6 +94,7 @@ fn services() -> Services {
         config,
         advertised: ("127.0.0.1".to_owned(), 9092),
         topics: Arc::new(Mutex::new(Topics::new(Log::new(NOW, log)))),
+        cluster: Arc::default(),
         groups: fake.clone(),
         entropy: fake.clone(),
         wakeups: fake,

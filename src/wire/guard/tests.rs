@@ -209,6 +209,7 @@ fn decode(key: i16, version: i16, body: &[u8]) -> Option<Result<usize, String>> 
         theirs::AlterClientQuotasRequest,
         theirs::DescribeUserScramCredentialsRequest,
         theirs::AlterUserScramCredentialsRequest,
+        theirs::DescribeQuorumRequest,
         theirs::UpdateFeaturesRequest,
         theirs::DescribeClusterRequest,
         theirs::DescribeProducersRequest,
