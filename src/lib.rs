@@ -2,7 +2,7 @@
 //!
 //! # Layout: the rooms in the order a request meets them
 //!
-//! `bytes → wire → api → coordinator | log → api → wire → bytes`, driven by `server`.
+//! `bytes → wire → api → coordinator | txn | log → api → wire → bytes`, driven by `server`.
 
 pub mod api;
 pub mod assignor;
@@ -21,6 +21,7 @@ pub mod server;
 pub mod simulate;
 pub mod topic_regex;
 pub mod topics;
+pub mod txn;
 pub mod types;
 pub mod wire;
 

@@ -132,6 +132,10 @@ pub const GROUP_MEMBERS_BYTES_MAX: usize = 16 << 20;
 /// ones.
 pub const GROUPS_BYTES_MAX: usize = 1 << 30;
 
+/// What all transactional ids and the partitions of their open transactions may take together, in bytes: half a million
+/// ids, which many clients choose at random and never use again.
+pub const TRANSACTIONS_BYTES_MAX: usize = 256 << 20;
+
 /// Protocols that a member may offer: a hundred times what any client does. Each is looked up among all the others.
 pub const PROTOCOLS_PER_MEMBER_MAX: usize = 1_000;
 

@@ -117,6 +117,10 @@ text_id!(
     /// The name of a topic.
     TopicName
 );
+text_id!(
+    /// The name under which a producer has transactions (`transactional.id`).
+    TransactionalId
+);
 
 /// The id of a topic (KIP-516). All zero means none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -136,6 +140,21 @@ impl From<uuid::Uuid> for TopicId {
 impl From<TopicId> for uuid::Uuid {
     fn from(id: TopicId) -> Self {
         Self::from_u128(id.0)
+    }
+}
+
+/// An idempotent or transactional producer, and how often it was initialized (KIP-98).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProducerIdAndEpoch {
+    /// Given by the transaction coordinator.
+    pub id: i64,
+    /// Whoever has an older one is fenced.
+    pub epoch: i16,
+}
+
+impl fmt::Display for ProducerIdAndEpoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "producerId {} and producer epoch {}", self.id, self.epoch)
     }
 }
 

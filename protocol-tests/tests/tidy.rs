@@ -36,6 +36,20 @@ const ROOMS: &[Room] = &[
         ],
     },
     Room {
+        path: "txn",
+        may_import: &["txn"],
+        must_not_contain: &[
+            "Instant::now",
+            "SystemTime::now",
+            "tokio",
+            "dashmap",
+            "kafka_protocol",
+            "HashMap<",
+            "Mutex",
+            "async ",
+        ],
+    },
+    Room {
         path: "assignor",
         may_import: &["assignor"],
         must_not_contain: &["Instant::now", "SystemTime::now", "tokio", "HashMap<", "HashSet<"],
@@ -56,6 +70,8 @@ const ROOMS: &[Room] = &[
             "log",
             "catalog",
             "topics",
+            "topic_regex",
+            "txn",
             "config",
             "bytes",
             "kafka_protocol",
@@ -64,7 +80,7 @@ const ROOMS: &[Room] = &[
         must_not_contain: CLOCKS,
     },
     Room { path: "simulate", may_import: &["assignor", "simulate"], must_not_contain: CLOCKS },
-    Room { path: "observe", may_import: &["coordinator", "observe"], must_not_contain: CLOCKS },
+    Room { path: "observe", may_import: &["coordinator", "txn", "observe"], must_not_contain: CLOCKS },
 ];
 
 /// Lines of a file over which a split along the protocol is due. Tables and tests may be longer.

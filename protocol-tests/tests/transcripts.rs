@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use protocol_tests::transcript::replay;
+use protocol_tests::transcript::{replay, replay_transactions};
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> =
@@ -29,7 +29,9 @@ fn the_core_does_what_the_transcripts_say() {
     for path in paths {
         let expected = fs::read_to_string(&path).expect("a transcript is UTF-8");
         let name = path.strip_prefix(&root).expect("below the root").display().to_string();
-        match replay(&expected) {
+        let replayed =
+            if name.starts_with("txn") { replay_transactions(&expected) } else { replay(&expected) };
+        match replayed {
             Err(error) => wrong.push(format!("{name}: {error}")),
             Ok(actual) if actual == expected => {}
             Ok(actual) if bless => fs::write(&path, actual).expect("the transcript can be written"),

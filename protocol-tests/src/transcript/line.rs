@@ -33,6 +33,11 @@ impl<'a> Line<'a> {
         self.words.get(1).copied().map(unwrapped)
     }
 
+    /// The third word: what is special about a command.
+    pub(super) fn third(&self) -> Option<&'a str> {
+        self.words.get(2).copied()
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&'a str> {
         self.fields.iter().find(|(k, _)| *k == key).map(|(_, value)| *value)
     }

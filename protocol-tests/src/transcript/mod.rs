@@ -27,6 +27,8 @@
 //! describe g, list, fetch g            what others see
 //! reload                               from the snapshot, which it prints
 //! ```
+//!
+//! Transcripts of the transaction coordinator have commands of their own, which `txn.rs` lists.
 
 mod consumer;
 mod given;
@@ -34,6 +36,7 @@ mod line;
 mod play;
 mod request;
 mod show;
+mod txn;
 
 use std::fmt::Write;
 
@@ -52,6 +55,22 @@ struct Step<'a> {
 /// A step that cannot be read, with its line.
 pub fn replay(text: &str) -> Result<String, String> {
     let mut stage = Stage::default();
+    replay_with(text, |line| stage.play(line))
+}
+
+/// The same for a transcript of the transaction coordinator.
+///
+/// # Errors
+/// A step that cannot be read, with its line.
+pub fn replay_transactions(text: &str) -> Result<String, String> {
+    let mut stage = txn::Stage::default();
+    replay_with(text, |line| stage.play(line))
+}
+
+fn replay_with(
+    text: &str,
+    mut play: impl FnMut(&Line<'_>) -> Result<Vec<String>, String>,
+) -> Result<String, String> {
     let mut out = String::new();
     for (index, block) in text.split("\n\n").map(str::trim).filter(|b| !b.is_empty()).enumerate() {
         let step = parse(block)?;
@@ -64,7 +83,7 @@ pub fn replay(text: &str) -> Result<String, String> {
         let Some(command) = step.command else { continue };
         let Some(line) = Line::parse(command)? else { continue };
         let _ = writeln!(out, "{command}\n----");
-        let outcome = stage.play(&line).map_err(|error| format!("{error} in: {command}"))?;
+        let outcome = play(&line).map_err(|error| format!("{error} in: {command}"))?;
         for line in outcome {
             let _ = writeln!(out, "{line}");
         }
