@@ -103,6 +103,7 @@ fn submit(
         generation: request.generation_id_or_member_epoch,
         retention_ms: (request.retention_time_ms != -1).then_some(request.retention_time_ms),
         has_member_epoch: version >= 9,
+        producer_id: None,
         offsets,
     });
     match ctx.services.groups.submit(ctx.now, &request.group_id, ctx.from, command) {

@@ -27,10 +27,12 @@ pub(super) fn handle(
     let room = Room::for_an_answer();
     let response = if version >= 8 {
         let wanted = request.groups.iter().take_while(|_| !room.is_exceeded());
-        let groups = wanted.map(|group| fetch(ctx, version, group, &room)).collect();
+        let stable = request.require_stable;
+        let groups = wanted.map(|group| fetch(ctx, version, stable, group, &room)).collect();
         OffsetFetchResponse { groups, ..OffsetFetchResponse::default() }
     } else {
-        single(fetch(ctx, version, &as_group(request), &room), request, version)
+        let group = as_group(request);
+        single(fetch(ctx, version, request.require_stable, &group, &room), request, version)
     };
     if room.is_exceeded() { Outcome::Close(TOO_LARGE) } else { Outcome::Reply(response) }
 }
@@ -89,6 +91,7 @@ fn failed(topic: &OffsetFetchRequestTopics, code: i16) -> OffsetFetchResponseTop
 fn fetch(
     ctx: &Context<'_>,
     version: i16,
+    require_stable: bool,
     request: &OffsetFetchRequestGroup,
     room: &Room,
 ) -> OffsetFetchResponseGroup {
@@ -101,11 +104,10 @@ fn fetch(
             return;
         }
         let known = super::lock(&ctx.services.topics);
+        let view = View { shard, require_stable, group: &request.group_id };
         topics = match &request.topics {
-            Some(wanted) => {
-                wanted.iter().map(|topic| some(shard, &known, version, request, topic, room)).collect()
-            }
-            None => all(shard, &known, version, request, room),
+            Some(wanted) => wanted.iter().map(|topic| some(&view, &known, version, topic, room)).collect(),
+            None => all(&view, &known, version, room),
         };
     });
     OffsetFetchResponseGroup {
@@ -115,12 +117,33 @@ fn fetch(
     }
 }
 
+/// The offsets of a group as the client wants to see them.
+struct View<'a> {
+    shard: &'a Coordinator,
+    /// Whether an offset that a transaction is about to change is an error (KIP-447).
+    require_stable: bool,
+    group: &'a str,
+}
+
+impl View<'_> {
+    fn partition(
+        &self,
+        topic: &str,
+        index: i32,
+        committed: Option<&CommittedOffset>,
+    ) -> OffsetFetchResponsePartitions {
+        if self.require_stable && self.shard.is_unstable(self.group, topic, index) {
+            return partition(index, None, ResponseError::UnstableOffsetCommit.code());
+        }
+        partition(index, committed, 0)
+    }
+}
+
 /// The partitions that the request names.
 fn some(
-    shard: &Coordinator,
+    view: &View<'_>,
     known: &Topics,
     version: i16,
-    request: &OffsetFetchRequestGroup,
     topic: &OffsetFetchRequestTopics,
     room: &Room,
 ) -> OffsetFetchResponseTopics {
@@ -129,8 +152,10 @@ fn some(
     let name = found.map_or(&*topic.name, |t| t.name.as_str());
     let code = if by_id && found.is_none() { ResponseError::UnknownTopicId.code() } else { 0 };
     let partitions = topic.partition_indexes.iter().map(|index| {
-        let committed = if code == 0 { shard.committed(&request.group_id, name, *index) } else { None };
-        partition(*index, committed, code)
+        if code != 0 {
+            return partition(*index, None, code);
+        }
+        view.partition(name, *index, view.shard.committed(view.group, name, *index))
     });
     OffsetFetchResponseTopics {
         name: topic.name.clone(),
@@ -145,15 +170,9 @@ fn bytes_of(partition: &OffsetFetchResponsePartitions) -> usize {
 }
 
 /// Everything that is committed. Asked by id, a topic that has none is left out.
-fn all(
-    shard: &Coordinator,
-    known: &Topics,
-    version: i16,
-    request: &OffsetFetchRequestGroup,
-    room: &Room,
-) -> Vec<OffsetFetchResponseTopics> {
-    shard
-        .all_committed(&request.group_id)
+fn all(view: &View<'_>, known: &Topics, version: i16, room: &Room) -> Vec<OffsetFetchResponseTopics> {
+    view.shard
+        .all_committed(view.group)
         .filter_map(|(name, offsets)| {
             let id = known.catalog().by_name(name.as_str()).map(|topic| topic.id);
             if version >= 10 && id.is_none() {
@@ -164,7 +183,7 @@ fn all(
                 topic_id: id.unwrap_or_default().into(),
                 partitions: offsets
                     .iter()
-                    .map(|(index, offset)| partition(*index, Some(offset), 0))
+                    .map(|(index, offset)| view.partition(name.as_str(), *index, Some(offset)))
                     .take_while(|partition| room.admits(bytes_of(partition)))
                     .collect(),
             })

@@ -30,6 +30,8 @@ pub enum Command<'a> {
     RegexesResolved(RegexesResolved),
     /// The topics are not what they were; no group is asked for an answer.
     TopicsChanged(Arc<dyn TopicImage>),
+    /// The transaction of a producer has ended; may come again. No group is asked for an answer.
+    EndTransaction(EndTransaction),
     /// These topics are gone: so are the offsets committed for them, in all groups of the shard.
     TopicsDeleted(&'a [TopicName]),
 }
@@ -119,7 +121,7 @@ pub struct Leaver<'a> {
     pub reason: Option<&'a str>,
 }
 
-/// OffsetCommit, versions 2 to 10.
+/// OffsetCommit, versions 2 to 10, and TxnOffsetCommit.
 #[derive(Debug)]
 pub struct OffsetCommit<'a> {
     /// The group; may be empty.
@@ -132,11 +134,22 @@ pub struct OffsetCommit<'a> {
     pub generation: i32,
     /// Milliseconds to keep these offsets (versions 2 to 4); None: `offsets.retention.minutes`.
     pub retention_ms: Option<i64>,
-    /// Whether the version has member epochs (9): then an unknown group is GROUP_ID_NOT_FOUND, not
+    /// Whether the version has member epochs (9; in a transaction 6): then an unknown group is GROUP_ID_NOT_FOUND, not
     /// ILLEGAL_GENERATION, and members of the consumer protocol may commit.
     pub has_member_epoch: bool,
+    /// Whose transaction the offsets are part of, if they are (TxnOffsetCommit, versions 0 to 6).
+    pub producer_id: Option<i64>,
     /// What to store; refusals are by index into this.
     pub offsets: &'a [CommitPartition<'a>],
+}
+
+/// The end of a transaction that has, or may have, offsets in groups of the shard.
+#[derive(Clone, Copy, Debug)]
+pub struct EndTransaction {
+    /// Whose transaction.
+    pub producer_id: i64,
+    /// Whether its offsets are committed or dropped.
+    pub committed: bool,
 }
 
 /// One partition of an OffsetCommit.

@@ -29,7 +29,7 @@ mod timer;
 mod vec_map;
 mod weight;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use classic::ClassicGroup;
@@ -48,7 +48,7 @@ use texts::Texts;
 use timer::{TimerKey, Timers};
 
 use crate::assignor::{PartitionAssignor, UniformAssignor, broker_assignors};
-use crate::types::{GroupId, MemberId, Millis, NoTopics, Now, ReplyTo, TopicImage};
+use crate::types::{GroupId, MemberId, Millis, NoTopics, Now, ReplyTo, TopicImage, TopicName};
 
 /// What a shard has to know of the configuration.
 #[derive(Clone, Debug)]
@@ -181,6 +181,8 @@ pub struct Coordinator {
     /// The sum of what the groups were last weighed with.
     bytes: usize,
     topics: Arc<dyn TopicImage>,
+    /// Producer → the groups in which its open transaction has offsets.
+    open_transactions: BTreeMap<i64, BTreeSet<GroupId>>,
 }
 
 impl Coordinator {
@@ -191,7 +193,15 @@ impl Coordinator {
         let first_check = now.after(config.offsets_retention_check_interval_ms.max(1));
         timers.insert(first_check, TimerKey::OffsetRetention);
         let groups = BTreeMap::new();
-        Self { config, groups, timers, texts: Texts::default(), bytes: 0, topics: Arc::new(NoTopics) }
+        Self {
+            config,
+            groups,
+            timers,
+            texts: Texts::default(),
+            bytes: 0,
+            topics: Arc::new(NoTopics),
+            open_transactions: BTreeMap::new(),
+        }
     }
 
     /// The shard that these records, in the order they were appended, give back. Sessions begin anew at `now`.
@@ -251,6 +261,10 @@ impl Coordinator {
                 self.topics = topics;
                 step.replies.push((from, Reply::TopicsChanged));
             }
+            Command::EndTransaction(end) => {
+                self.end_transaction(end.producer_id, end.committed, step);
+                step.replies.push((from, Reply::EndTransaction));
+            }
             Command::TopicsDeleted(topics) => {
                 self.delete_topics(topics, step);
                 step.replies.push((from, Reply::TopicsDeleted));
@@ -299,17 +313,11 @@ impl Coordinator {
 
     /// The records that give this state back, by group, the group's own before its offsets.
     pub fn snapshot(&self) -> impl Iterator<Item = Record> + '_ {
-        self.groups.iter().flat_map(|(id, group)| {
-            let offsets = group.offsets.iter().flat_map(move |(topic, partitions)| {
-                partitions.iter().map(move |(partition, offset)| Record::OffsetCommit {
-                    group: id.clone(),
-                    topic: topic.clone(),
-                    partition: *partition,
-                    value: Some(offset.clone()),
-                })
-            });
-            group.snapshot(id).into_iter().chain(offsets)
-        })
+        let of_group = |id: &GroupId, group: &Group| {
+            let offsets = group.offsets.snapshot(id);
+            group.snapshot(id).into_iter().chain(offsets).collect::<Vec<_>>()
+        };
+        self.groups.iter().flat_map(move |(id, group)| of_group(id, group))
     }
 
     /// What to answer everybody who is parked, if the shard goes before their time comes.
@@ -372,6 +380,12 @@ impl Coordinator {
     #[must_use]
     pub fn committed(&self, group: &str, topic: &str, partition: i32) -> Option<&CommittedOffset> {
         self.groups.get(group)?.offsets.get(topic, partition)
+    }
+
+    /// Whether an open transaction has an offset for the partition, so that what is committed may change at any time.
+    #[must_use]
+    pub fn is_unstable(&self, group: &str, topic: &str, partition: i32) -> bool {
+        self.groups.get(group).is_some_and(|group| group.offsets.is_pending(topic, partition))
     }
 
     /// Everything that is committed in a group, by topic name and partition.
@@ -498,8 +512,14 @@ impl Coordinator {
 
     /// Applies a record and hands it out to be appended.
     fn emit(&mut self, record: Record, step: &mut Step) {
-        if let Record::OffsetCommit { group, topic, partition, value } = &record {
-            self.apply_offset(group, topic, *partition, value.as_ref());
+        match &record {
+            Record::OffsetCommit { group, topic, partition, value } => {
+                self.apply_offset(group, topic, *partition, value.as_ref());
+            }
+            Record::TxnOffsetCommit { group, topic, partition, producer_id, value } => {
+                self.apply_txn_offset(group, topic, *partition, *producer_id, value);
+            }
+            _ => {}
         }
         step.records.push(record);
     }
@@ -512,6 +532,13 @@ impl Coordinator {
                     self.groups.insert(group.clone(), Box::new(Group::classic(group.clone(), now)));
                 }
                 self.apply_offset(group, topic, *partition, value.as_ref());
+            }
+            Record::TxnOffsetCommit { group, topic, partition, producer_id, value } => {
+                self.place(now, group);
+                self.apply_txn_offset(group, topic, *partition, *producer_id, value);
+            }
+            Record::EndTxnMarker { producer_id, committed } => {
+                self.apply_transaction_end(*producer_id, *committed);
             }
             Record::GroupMetadata { group, value: None } => self.forget(now, group),
             Record::GroupMetadata { group, value: Some(value) } => {
@@ -557,7 +584,7 @@ impl Coordinator {
     fn apply_offset(
         &mut self,
         group: &GroupId,
-        topic: &crate::types::TopicName,
+        topic: &TopicName,
         partition: i32,
         value: Option<&CommittedOffset>,
     ) {
@@ -566,5 +593,18 @@ impl Coordinator {
             Some(value) => group.offsets.put(topic, partition, value.clone()),
             None => group.offsets.remove(topic.as_str(), partition),
         }
+    }
+
+    fn apply_txn_offset(
+        &mut self,
+        group: &GroupId,
+        topic: &TopicName,
+        partition: i32,
+        producer_id: i64,
+        value: &CommittedOffset,
+    ) {
+        let Some(found) = self.groups.get_mut(group.as_str()) else { return };
+        found.offsets.put_pending(topic, partition, producer_id, value.clone());
+        self.open_transactions.entry(producer_id).or_default().insert(group.clone());
     }
 }

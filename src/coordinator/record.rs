@@ -27,6 +27,26 @@ pub enum Record {
         /// What was committed.
         value: Option<CommittedOffset>,
     },
+    /// Kafka's OffsetCommitKey and OffsetCommitValue in a batch that is part of a transaction.
+    TxnOffsetCommit {
+        /// The group.
+        group: GroupId,
+        /// The topic.
+        topic: TopicName,
+        /// The partition index.
+        partition: i32,
+        /// Whose transaction.
+        producer_id: i64,
+        /// What is committed with the transaction.
+        value: CommittedOffset,
+    },
+    /// Kafka's EndTransactionMarker: the transaction of a producer has ended.
+    EndTxnMarker {
+        /// Whose transaction.
+        producer_id: i64,
+        /// Whether what it wrote is to be seen.
+        committed: bool,
+    },
     /// Kafka's ConsumerGroupMetadataKey and ConsumerGroupMetadataValue: the epoch of a consumer group.
     ConsumerGroupMetadata {
         /// The group.

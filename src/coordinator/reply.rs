@@ -32,6 +32,8 @@ pub enum Reply {
     TopicsChanged,
     /// TopicsDeleted.
     TopicsDeleted,
+    /// EndTransaction.
+    EndTransaction,
 }
 
 /// The answer to a ConsumerGroupHeartbeat.

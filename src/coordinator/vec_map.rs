@@ -69,6 +69,15 @@ impl<K: Ord, V> VecMap<K, V> {
         extracted
     }
 
+    /// Takes out all values whose keys are picked, in order.
+    pub(super) fn extract_keys(&mut self, picks: impl Fn(&K) -> bool) -> Vec<V> {
+        self.entries.extract_if(.., |(key, _)| picks(key)).map(|(_, value)| value).collect()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&K, &mut V)> {
+        self.entries.iter_mut().map(|(key, value)| (&*key, value))
+    }
+
     pub(super) fn keys(&self) -> impl Iterator<Item = &K> {
         self.entries.iter().map(|(key, _)| key)
     }

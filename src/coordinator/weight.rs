@@ -43,11 +43,12 @@ impl<'a> Command<'a> {
             Self::OffsetCommit(commit) => Some(commit.group),
             Self::OffsetDelete(delete) => Some(delete.group),
             Self::ConsumerGroupHeartbeat(heartbeat) => Some(heartbeat.group),
-            // A heartbeat changes nothing, a deleted group is counted when it goes, and the retention of offsets
-            // looks at all groups.
+            // A heartbeat changes nothing, a deleted group is counted when it goes; the retention of offsets and the end of a
+            // transaction look at several groups.
             Self::Heartbeat(_)
             | Self::DeleteGroup(_)
             | Self::TopicsDeleted(_)
+            | Self::EndTransaction(_)
             | Self::TopicsChanged(_)
             | Self::RegexesResolved(_) => None,
         }
@@ -84,7 +85,9 @@ impl Coordinator {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::{CommitPartition, DeleteGroup, LeaveGroup, Leaver, OffsetCommit};
+    use super::super::command::{
+        CommitPartition, DeleteGroup, EndTransaction, LeaveGroup, Leaver, OffsetCommit,
+    };
     use super::super::error::GroupError;
     use super::super::reply::Reply;
     use super::super::{GroupConfig, Step};
@@ -133,6 +136,7 @@ mod tests {
             generation: -1,
             retention_ms: None,
             has_member_epoch: false,
+            producer_id: None,
             offsets: &[offset],
         });
         match submit(shard, command) {
@@ -167,6 +171,47 @@ mod tests {
             submit(&mut shard, Command::DeleteGroup(DeleteGroup { group }));
         }
         assert_eq!(shard.bytes(), 0);
+    }
+
+    #[test]
+    fn what_a_transaction_holds_is_counted_until_it_ends() {
+        let mut shard = Coordinator::new(GroupConfig::default(), Now::default());
+        let topic = TopicName::from("t");
+        let commit = |shard: &mut Coordinator, metadata| {
+            let offset = CommitPartition {
+                topic: &topic,
+                topic_id: TopicId(1),
+                partition: 0,
+                offset: 7,
+                leader_epoch: None,
+                metadata,
+            };
+            let commit = OffsetCommit {
+                group: "g",
+                member: "",
+                instance: None,
+                generation: -1,
+                retention_ms: None,
+                has_member_epoch: false,
+                producer_id: Some(9),
+                offsets: &[offset],
+            };
+            submit(shard, Command::OffsetCommit(commit))
+        };
+        let stored = Some(Reply::OffsetCommit(Ok(Vec::new())));
+        assert_eq!(commit(&mut shard, "some metadata"), stored);
+        let held = shard.bytes();
+        assert!(is_counted_rightly(&mut shard));
+        shard.set_bytes_left(0);
+        assert_eq!(commit(&mut shard, "more"), stored, "in place of what is there");
+        assert_eq!(
+            commit(&mut shard, "far more metadata"),
+            Some(Reply::OffsetCommit(Err(GroupError::InvalidCommitOffsetSize)))
+        );
+        shard.set_bytes_left(usize::MAX);
+        let end = EndTransaction { producer_id: 9, committed: false };
+        submit(&mut shard, Command::EndTransaction(end));
+        assert!(is_counted_rightly(&mut shard) && shard.bytes() < held);
     }
 
     #[test]

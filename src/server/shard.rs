@@ -358,6 +358,7 @@ mod tests {
             generation: -1,
             retention_ms: None,
             has_member_epoch: false,
+            producer_id: None,
             offsets,
         })
     }

@@ -198,7 +198,10 @@ pub(super) fn record(record: &Record) -> String {
             });
             format!("record {group} regex {regex} {value}")
         }
-        Record::GroupMetadata { .. } | Record::OffsetCommit { .. } => unreachable!("shown elsewhere"),
+        Record::GroupMetadata { .. }
+        | Record::OffsetCommit { .. }
+        | Record::TxnOffsetCommit { .. }
+        | Record::EndTxnMarker { .. } => unreachable!("shown elsewhere"),
     }
 }
 

@@ -20,11 +20,13 @@
 //! heartbeat g a-1 generation=2 instance=…
 //! leave g a members=(a-1, b-1/i, /j)   ID, ID/INSTANCE or /INSTANCE each
 //! commit g a-1 generation=2 offsets=(t/0:5) metadata=… retention_ms=… version=8
+//! commit … producer=7                  the same as part of the transaction of a producer
+//! end-transaction producer=7 commit=yes
 //! delete-offsets g offsets=(t/0, u/1)
 //! delete g
 //! topics-deleted topics=(t)
 //! advance by=3000 / to=9000            fires each timer at its own time
-//! describe g, list, fetch g            what others see
+//! describe g, list, fetch g            what others see; `fetch` says what a transaction is about to change
 //! reload                               from the snapshot, which it prints
 //! ```
 //!

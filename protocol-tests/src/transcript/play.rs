@@ -52,10 +52,26 @@ impl Stage {
             "topics" => self.change_topics(line),
             "resolve" => Ok(self.resolve()),
             "list" => Ok(self.shard().list().map(|group| show::listed(&group)).collect()),
-            "fetch" => Ok(self.shard().all_committed(line.group()?).flat_map(show::committed).collect()),
+            "fetch" => self.fetch(line.group()?),
             "reload" => Ok(self.reload()),
             _ => self.request(line),
         }
+    }
+
+    /// What is committed, and what of it an open transaction is about to change.
+    fn fetch(&mut self, group: &str) -> Result<Vec<String>, String> {
+        let shard = self.shard();
+        let offsets = shard.all_committed(group);
+        let lines = offsets.flat_map(|(topic, partitions)| {
+            let shown = show::committed((topic, partitions));
+            let unstable =
+                partitions.iter().map(|(partition, _)| shard.is_unstable(group, topic.as_str(), *partition));
+            shown
+                .into_iter()
+                .zip(unstable)
+                .map(|(line, unstable)| if unstable { line + " unstable" } else { line })
+        });
+        Ok(lines.collect())
     }
 
     pub(super) fn shard(&mut self) -> &mut Coordinator {

@@ -1,8 +1,8 @@
 //! Command lines that are requests, as commands of the core.
 
 use rallypoint::coordinator::command::{
-    Command, CommitPartition, DeleteGroup, Heartbeat, JoinGroup, LeaveGroup, Leaver, OffsetCommit,
-    OffsetDelete, SyncGroup,
+    Command, CommitPartition, DeleteGroup, EndTransaction, Heartbeat, JoinGroup, LeaveGroup, Leaver,
+    OffsetCommit, OffsetDelete, SyncGroup,
 };
 use rallypoint::types::TopicName;
 
@@ -60,6 +60,15 @@ pub(super) fn build(
         "delete" => {
             line.only(&["from"])?;
             act(Command::DeleteGroup(DeleteGroup { group }));
+            Ok(())
+        }
+        "end-transaction" => {
+            line.only(&["from", "producer", "commit"])?;
+            let producer_id = line.number("producer", 0)?;
+            act(Command::EndTransaction(EndTransaction {
+                producer_id,
+                committed: line.text("commit") == "yes",
+            }));
             Ok(())
         }
         "topics-deleted" => {
@@ -184,6 +193,7 @@ fn commit(line: &Line<'_>, group: &str, who: &Who<'_>, act: impl FnOnce(Command<
         "member",
         "instance",
         "generation",
+        "producer",
         "offsets",
         "metadata",
         "metadata_units",
@@ -209,13 +219,15 @@ fn commit(line: &Line<'_>, group: &str, who: &Who<'_>, act: impl FnOnce(Command<
             metadata: line.get("metadata").unwrap_or(&long),
         })
         .collect();
+    let producer_id = line.get("producer").map(|_| line.number("producer", 0)).transpose()?;
     act(Command::OffsetCommit(OffsetCommit {
         group,
         member: who.member(),
         instance: line.get("instance"),
         generation: line.int("generation", -1)?,
         retention_ms: line.get("retention_ms").map(|_| line.number("retention_ms", 0)).transpose()?,
-        has_member_epoch: line.int("version", 10)? >= 9,
+        has_member_epoch: line.int("version", 10)? >= if producer_id.is_some() { 6 } else { 9 },
+        producer_id,
         offsets: &offsets,
     }));
     Ok(())

@@ -102,6 +102,7 @@ pub(super) fn reply(reply: &Reply) -> String {
         Reply::RegexesResolved => "RegexesResolved".to_owned(),
         Reply::TopicsChanged => "TopicsChanged".to_owned(),
         Reply::TopicsDeleted => "TopicsDeleted".to_owned(),
+        Reply::EndTransaction => "EndTransaction".to_owned(),
     };
     readable(&line)
 }
@@ -139,6 +140,12 @@ pub(super) fn record(record: &Record) -> String {
         }
         Record::OffsetCommit { group, topic, partition, value: Some(value) } => {
             format!("record {group} {topic}/{partition} {}", offset(value))
+        }
+        Record::TxnOffsetCommit { group, topic, partition, producer_id, value } => {
+            format!("record {group} {topic}/{partition} {} of producer {producer_id}", offset(value))
+        }
+        Record::EndTxnMarker { producer_id, committed } => {
+            format!("record {} of producer {producer_id}", if *committed { "COMMIT" } else { "ABORT" })
         }
         of_consumer_group => consumer::record(of_consumer_group),
     };

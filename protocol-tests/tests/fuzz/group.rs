@@ -2,7 +2,8 @@
 
 use bolero::{TypeGenerator, check};
 use rallypoint::coordinator::command::{
-    Command, CommitPartition, DeleteGroup, Heartbeat, JoinGroup, LeaveGroup, Leaver, OffsetCommit, SyncGroup,
+    Command, CommitPartition, DeleteGroup, EndTransaction, Heartbeat, JoinGroup, LeaveGroup, Leaver,
+    OffsetCommit, SyncGroup,
 };
 use rallypoint::coordinator::record::Record;
 use rallypoint::coordinator::reply::Reply;
@@ -37,6 +38,11 @@ enum Action {
         generation: i8,
         partition: i32,
         metadata: String,
+        producer: Option<bool>,
+    },
+    EndTransaction {
+        producer: bool,
+        committed: bool,
     },
     Delete,
     Wait {
@@ -140,7 +146,7 @@ impl Play {
                 let leaver = Leaver { member: Some(&member), instance: None, reason: None };
                 self.submit(Command::LeaveGroup(LeaveGroup { group: "g", members: &[leaver] }));
             }
-            Action::Commit { member, generation, partition, metadata } => {
+            Action::Commit { member, generation, partition, metadata, producer } => {
                 let member = member.map(|index| self.member(index)).unwrap_or_default();
                 let topic = TopicName::from("t");
                 let offset = CommitPartition {
@@ -158,8 +164,13 @@ impl Play {
                     generation: i32::from(*generation),
                     retention_ms: None,
                     has_member_epoch: false,
+                    producer_id: producer.map(i64::from),
                     offsets: &[offset],
                 }));
+            }
+            Action::EndTransaction { producer, committed } => {
+                let (producer_id, committed) = (i64::from(*producer), *committed);
+                self.submit(Command::EndTransaction(EndTransaction { producer_id, committed }));
             }
             Action::Delete => self.submit(Command::DeleteGroup(DeleteGroup { group: "g" })),
             Action::Wait { millis } => {
@@ -176,7 +187,9 @@ impl Play {
     fn reload(&mut self) {
         let offsets = |shard: &Coordinator| {
             let mut records: Vec<Record> = shard.snapshot().collect();
-            records.retain(|record| matches!(record, Record::OffsetCommit { .. }));
+            records.retain(|record| {
+                matches!(record, Record::OffsetCommit { .. } | Record::TxnOffsetCommit { .. })
+            });
             records
         };
         let records: Vec<Record> = self.shard.snapshot().collect();

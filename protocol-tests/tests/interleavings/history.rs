@@ -440,6 +440,7 @@ pub(crate) fn is_refusal(reply: &Reply) -> bool {
         }
         Reply::OffsetCommit(outcome) | Reply::OffsetDelete(outcome) => outcome.is_err(),
         Reply::TopicsDeleted
+        | Reply::EndTransaction
         | Reply::ConsumerGroupHeartbeat(_)
         | Reply::RegexesResolved
         | Reply::TopicsChanged => false,

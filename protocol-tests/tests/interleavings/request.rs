@@ -164,6 +164,7 @@ impl Commit {
             generation: self.generation,
             retention_ms: self.retention_ms,
             has_member_epoch: true,
+            producer_id: None,
             offsets: &offsets,
         }));
     }

@@ -43,12 +43,18 @@ impl ClassicGroup {
         if commit.generation < 0 && self.is_empty() {
             return Ok(());
         }
+        let is_transactional = commit.producer_id.is_some();
         if commit.generation < 0 && commit.member.is_empty() && commit.instance.is_none() {
-            return Err(GroupError::UnknownMemberId);
+            // Before version 3 a TxnOffsetCommit cannot say who it comes from.
+            return if is_transactional { Ok(()) } else { Err(GroupError::UnknownMemberId) };
         }
-        self.validate_member(turn, commit.member, commit.instance, "offset-commit")?;
+        let operation = if is_transactional { "txn-offset-commit" } else { "offset-commit" };
+        self.validate_member(turn, commit.member, commit.instance, operation)?;
         if commit.generation != self.generation {
             return Err(GroupError::IllegalGeneration);
+        }
+        if is_transactional {
+            return Ok(());
         }
         if self.state == State::CompletingRebalance {
             return Err(GroupError::RebalanceInProgress);

@@ -50,7 +50,10 @@ impl ConsumerGroup {
             Record::ConsumerGroupRegularExpression { regex, value, .. } => {
                 self.set_resolved(regex, value.as_ref());
             }
-            Record::GroupMetadata { .. } | Record::OffsetCommit { .. } => {
+            Record::GroupMetadata { .. }
+            | Record::OffsetCommit { .. }
+            | Record::TxnOffsetCommit { .. }
+            | Record::EndTxnMarker { .. } => {
                 unreachable!("{record:?} is no record of a consumer group")
             }
         }

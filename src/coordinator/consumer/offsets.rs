@@ -20,8 +20,14 @@ impl ConsumerGroup {
         if commit.generation < 0 && self.is_empty() {
             return Ok(());
         }
+        let is_transactional = commit.producer_id.is_some();
+        let is_anonymous = commit.generation == -1 && commit.member.is_empty() && commit.instance.is_none();
+        if is_transactional && is_anonymous {
+            // Before version 3 a TxnOffsetCommit cannot say who it comes from.
+            return Ok(());
+        }
         let member = self.member(commit.member).ok_or(GroupError::UnknownMemberId)?;
-        if !member.is_classic() && !commit.has_member_epoch {
+        if !is_transactional && !member.is_classic() && !commit.has_member_epoch {
             return Err(GroupError::UnsupportedVersion);
         }
         if commit.generation == member.current.epoch {

@@ -1,4 +1,4 @@
-//! OffsetCommit. Source: OffsetMetadataManager.commitOffset.
+//! OffsetCommit and TxnOffsetCommit. Source: OffsetMetadataManager.commitOffset, commitTransactionalOffset.
 
 use std::sync::Arc;
 
@@ -32,7 +32,13 @@ impl Coordinator {
                 Kind::Consumer(consumer) => {
                     let units_max = config.offset_metadata_max;
                     let stored = commit.offsets.iter().filter(|o| !exceeds(o.metadata, units_max));
-                    consumer.admit_commit(commit, stored)?;
+                    let admitted = consumer.admit_commit(commit, stored);
+                    // Before version 6 a TxnOffsetCommit knows nothing of member epochs.
+                    let is_old = commit.producer_id.is_some() && !commit.has_member_epoch;
+                    admitted.map_err(|error| match error {
+                        GroupError::StaleMemberEpoch if is_old => GroupError::IllegalGeneration,
+                        error => error,
+                    })?;
                 }
             }
         }
@@ -52,7 +58,10 @@ impl Coordinator {
             return true;
         }
         let Some(group) = known else { return false };
-        let there = commit.offsets.iter().filter_map(|o| group.offsets.get(o.topic.as_str(), o.partition));
+        let there = commit.offsets.iter().filter_map(|o| match commit.producer_id {
+            None => group.offsets.get(o.topic.as_str(), o.partition),
+            Some(producer_id) => group.offsets.pending_of(o.topic.as_str(), o.partition, producer_id),
+        });
         added.saturating_sub(there.map(CommittedOffset::bytes).sum()) <= left
     }
 
@@ -99,15 +108,12 @@ impl Coordinator {
                 expire_timestamp_ms: commit.retention_ms.map(|ms| now.wall.plus(ms).0),
                 topic_id: partition.topic_id,
             };
-            self.emit(
-                Record::OffsetCommit {
-                    group: id.clone(),
-                    topic: partition.topic.clone(),
-                    partition: partition.partition,
-                    value: Some(value),
-                },
-                step,
-            );
+            let (group, topic, partition) = (id.clone(), partition.topic.clone(), partition.partition);
+            let record = match commit.producer_id {
+                None => Record::OffsetCommit { group, topic, partition, value: Some(value) },
+                Some(producer_id) => Record::TxnOffsetCommit { group, topic, partition, producer_id, value },
+            };
+            self.emit(record, step);
         }
         refused
     }

@@ -25,7 +25,9 @@ impl Coordinator {
                 subscribed.push(index);
                 continue;
             }
-            let stored = partitions.iter().filter(|p| group.offsets.get(topic, **p).is_some());
+            let is_stored =
+                |p: i32| group.offsets.get(topic, p).is_some() || group.offsets.is_pending(topic, p);
+            let stored = partitions.iter().filter(|p| is_stored(**p));
             gone.extend(stored.map(|p| tombstone(id, &TopicName::from(*topic), *p)));
         }
         self.emit_all(gone, step);
@@ -42,11 +44,11 @@ impl Coordinator {
         let (id, found) = self.groups.get_key_value(group).ok_or(GroupError::GroupIdNotFound)?;
         found.admit_delete()?;
         let id = id.clone();
-        let gone = found
-            .offsets
-            .iter()
-            .flat_map(|(topic, partitions)| partitions.iter().map(|(p, _)| tombstone(&id, topic, *p)))
-            .collect();
+        let committed = found.offsets.iter().flat_map(|(topic, partitions)| {
+            partitions.iter().map(|(p, _)| tombstone(&id, topic, *p)).collect::<Vec<_>>()
+        });
+        let pending = found.offsets.pending().map(|(topic, p, _)| tombstone(&id, topic, p));
+        let gone = committed.chain(pending).collect();
         self.emit_all(gone, step);
         self.drop_group(now, &id, step);
         Ok(())
@@ -69,8 +71,10 @@ impl Coordinator {
         let mut gone = Vec::new();
         for (id, group) in &self.groups {
             for topic in topics {
-                let partitions = group.offsets.partitions(topic.as_str());
-                gone.extend(partitions.iter().map(|(p, _)| tombstone(id, topic, *p)));
+                let committed = group.offsets.partitions(topic.as_str());
+                gone.extend(committed.iter().map(|(p, _)| tombstone(id, topic, *p)));
+                let pending = group.offsets.pending().filter(|(of, ..)| *of == topic);
+                gone.extend(pending.map(|(_, p, _)| tombstone(id, topic, p)));
             }
         }
         self.emit_all(gone, step);

@@ -43,7 +43,10 @@ impl Coordinator {
         let unread = group.offsets.iter().filter(|(topic, _)| !group.is_subscribed(topic.as_str()));
         unread
             .flat_map(|(topic, partitions)| {
-                partitions.iter().filter(|(_, o)| past(o)).map(move |(p, _)| tombstone(id, topic, *p))
+                let gone = partitions
+                    .iter()
+                    .filter(|(p, o)| past(o) && !group.offsets.is_pending(topic.as_str(), *p));
+                gone.map(|(p, _)| tombstone(id, topic, *p)).collect::<Vec<_>>()
             })
             .collect()
     }
