@@ -7,6 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kafka_protocol::protocol::StrBytes;
 
+use crate::log::Isolation;
+
 /// A text of ours as a message carries it.
 pub(super) fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
@@ -15,6 +17,15 @@ pub(super) fn text(text: &str) -> StrBytes {
 /// Bytes that a core keeps, as a message carries them, without a copy.
 pub(super) fn shared_bytes(bytes: Arc<[u8]>) -> Bytes {
     Bytes::from_owner(bytes)
+}
+
+/// Which records a client wants to see; None for what Kafka fails at.
+pub(super) const fn isolation_from_wire(level: i8) -> Option<Isolation> {
+    match level {
+        0 => Some(Isolation::ReadUncommitted),
+        1 => Some(Isolation::ReadCommitted),
+        _ => None,
+    }
 }
 
 /// Empty is how the wire says that there is none.

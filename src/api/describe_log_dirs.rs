@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::convert::text;
 use super::{Context, Outcome, log_dir};
 use crate::catalog::Topic;
-use crate::log::{Log, TopicIdPartition};
+use crate::log::{Isolation, Log, TopicIdPartition};
 use crate::wire::kafka_4_4::{
     DescribeLogDirsPartition, DescribeLogDirsRequest, DescribeLogDirsResponse, DescribeLogDirsResult,
     DescribeLogDirsTopic,
@@ -48,7 +48,7 @@ pub(super) fn handle(
 fn describe(log: &Log, topic: &Topic, partitions: impl Iterator<Item = i32>) -> DescribeLogDirsTopic {
     let size = |partition| {
         let place = TopicIdPartition { topic: topic.id, partition };
-        log.bytes_from(place, log.log_start_offset(place).ok()?).ok()
+        log.bytes_from(place, log.log_start_offset(place).ok()?, Isolation::ReadUncommitted).ok()
     };
     let partitions = partitions.filter_map(|partition| {
         Some(DescribeLogDirsPartition {

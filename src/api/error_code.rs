@@ -64,6 +64,7 @@ pub(super) const fn of_log(error: &LogError) -> ResponseError {
         LogError::OutOfOrderSequenceNumber => ResponseError::OutOfOrderSequenceNumber,
         LogError::InvalidProducerEpoch => ResponseError::InvalidProducerEpoch,
         LogError::InvalidTxnState => ResponseError::InvalidTxnState,
+        LogError::TransactionCoordinatorFenced => ResponseError::TransactionCoordinatorFenced,
         LogError::PolicyViolation(_) => ResponseError::PolicyViolation,
         LogError::UnknownServerError => ResponseError::UnknownServerError,
     }

@@ -3,31 +3,30 @@
 //! 5: log start offset. 7: fetch sessions (KIP-227). 9: leader epochs (KIP-320). 11: rack id, of no use with one
 //! broker. 12: the epoch last fetched, tags. 13: topic ids. 15: the replica id moves into a tag.
 //!
-//! Not implemented: fetches of other brokers (replica ids), refused with NOT_LEADER_OR_FOLLOWER; aborted
-//! transactions, for there are none.
+//! Not implemented: fetches of other brokers (replica ids), refused with NOT_LEADER_OR_FOLLOWER.
 
 use std::collections::HashMap;
 
 use bytes::Bytes;
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::fetch_request::FetchPartition as WirePartition;
-use kafka_protocol::messages::fetch_response::{EpochEndOffset, FetchableTopicResponse, PartitionData};
-use kafka_protocol::messages::{BrokerId, FetchRequest, FetchResponse, TopicName as WireName};
+use kafka_protocol::messages::fetch_response::{
+    AbortedTransaction as WireAborted, EpochEndOffset, FetchableTopicResponse, PartitionData,
+};
+use kafka_protocol::messages::{BrokerId, FetchRequest, FetchResponse, ProducerId, TopicName as WireName};
 use uuid::Uuid;
 
-use super::convert::text;
+use super::convert::{isolation_from_wire, text};
 use super::{Context, Outcome, Parked, error_code, lock};
 use crate::catalog::Catalog;
 use crate::log::{
-    Answered, FetchContext, FetchParams, FetchPartition, FetchTopic, LEADER_EPOCH, Log, LogError, Read,
-    SessionRequest, TopicIdPartition, WaitPartition, check_leader_epoch,
+    AbortedTransaction, Answered, FetchContext, FetchParams, FetchPartition, FetchTopic, Isolation,
+    LEADER_EPOCH, Log, LogError, Read, SessionRequest, TopicIdPartition, WaitPartition, check_leader_epoch,
 };
 use crate::types::{Millis, TopicName};
 
 /// From here on topics have ids instead of names.
 const TOPIC_IDS_SINCE: i16 = 13;
-const READ_UNCOMMITTED: i8 = 0;
-const READ_COMMITTED: i8 = 1;
 /// Replica ids from here on are those of brokers.
 const FIRST_BROKER: i32 = 0;
 
@@ -39,7 +38,7 @@ pub struct Waiting {
     partitions: Vec<(FetchPartition, FetchParams)>,
     /// Which log each of them is, as the topics were when the request came; or why none.
     places: Vec<Result<TopicIdPartition, ResponseError>>,
-    read_committed: bool,
+    isolation: Isolation,
     from_broker: bool,
     bytes_max: i32,
     min_bytes: i64,
@@ -47,9 +46,9 @@ pub struct Waiting {
 }
 
 pub(super) fn handle(ctx: &Context<'_>, version: i16, request: &FetchRequest) -> Outcome<FetchResponse> {
-    if !matches!(request.isolation_level, READ_UNCOMMITTED | READ_COMMITTED) {
+    let Some(isolation) = isolation_from_wire(request.isolation_level) else {
         return Outcome::Reply(failed(version, request));
-    }
+    };
     let mut partitions = requested(version, request);
     let forgotten = forgotten(version, request);
     let session = SessionRequest {
@@ -73,7 +72,7 @@ pub(super) fn handle(ctx: &Context<'_>, version: i16, request: &FetchRequest) ->
         context,
         partitions,
         places,
-        read_committed: request.isolation_level == READ_COMMITTED,
+        isolation,
         from_broker: replica.0 >= FIRST_BROKER,
         bytes_max,
         min_bytes: request.min_bytes.min(bytes_max).into(),
@@ -108,8 +107,9 @@ fn park(ctx: &Context<'_>, log: &mut Log, waiting: &Waiting) {
         let Ok(partition) = *place else { continue };
         waits.push(WaitPartition {
             partition,
-            available: log.bytes_from(partition, params.offset).unwrap_or(0),
+            available: log.bytes_from(partition, params.offset, waiting.isolation).unwrap_or(0),
             bytes_max: usize::try_from(params.bytes_max).unwrap_or(0),
+            isolation: waiting.isolation,
         });
     }
     let min_bytes = usize::try_from(waiting.min_bytes).unwrap_or(0);
@@ -146,7 +146,10 @@ fn read_all(log: &Log, waiting: &Waiting) -> Vec<Found> {
             let found = match *place {
                 Err(error) => return Found::Unknown(error),
                 Ok(_) if waiting.from_broker => return Found::Failed(ResponseError::NotLeaderOrFollower),
-                Ok(place) => read(log, place, params, params.bytes_max.min(bytes_left), min_one),
+                Ok(place) => {
+                    let bytes_max = params.bytes_max.min(bytes_left);
+                    read(log, place, params, waiting.isolation, bytes_max, min_one)
+                }
             };
             let len = found.records_len();
             min_one &= len == 0;
@@ -157,8 +160,15 @@ fn read_all(log: &Log, waiting: &Waiting) -> Vec<Found> {
         .collect()
 }
 
-fn read(log: &Log, place: TopicIdPartition, params: &FetchParams, bytes_max: i32, min_one: bool) -> Found {
-    match try_read(log, place, params, bytes_max, min_one) {
+fn read(
+    log: &Log,
+    place: TopicIdPartition,
+    params: &FetchParams,
+    isolation: Isolation,
+    bytes_max: i32,
+    min_one: bool,
+) -> Found {
+    match try_read(log, place, params, isolation, bytes_max, min_one) {
         Ok(found) => found,
         Err(error) => Found::Failed(error_code::of_log(&error)),
     }
@@ -168,6 +178,7 @@ fn try_read(
     log: &Log,
     place: TopicIdPartition,
     params: &FetchParams,
+    isolation: Isolation,
     bytes_max: i32,
     min_one: bool,
 ) -> Result<Found, LogError> {
@@ -176,11 +187,13 @@ fn try_read(
     match params.last_fetched_epoch {
         None => {}
         Some(LEADER_EPOCH) if params.offset <= high_watermark => {}
-        Some(LEADER_EPOCH) => return Ok(Found::Diverging(log.read(place, high_watermark, 0, false)?)),
+        Some(LEADER_EPOCH) => {
+            return Ok(Found::Diverging(log.read(place, high_watermark, 0, false, isolation)?));
+        }
         Some(_) => return Err(LogError::OffsetOutOfRange),
     }
     let bytes = usize::try_from(bytes_max);
-    let read = log.read(place, params.offset, bytes.unwrap_or(0), min_one && bytes.is_ok())?;
+    let read = log.read(place, params.offset, bytes.unwrap_or(0), min_one && bytes.is_ok(), isolation)?;
     // Kafka fails at a negative number of bytes once there is something to read.
     if bytes.is_err() && params.offset < high_watermark {
         return Err(LogError::UnknownServerError);
@@ -251,7 +264,7 @@ fn data(waiting: &Waiting, index: i32, found: Found) -> PartitionData {
             .with_high_watermark(read.high_watermark)
             .with_last_stable_offset(read.last_stable_offset)
             .with_log_start_offset(read.log_start_offset)
-            .with_aborted_transactions(waiting.read_committed.then(Vec::new))
+            .with_aborted_transactions(aborted(waiting.isolation, &read.aborted))
             .with_preferred_read_replica(BrokerId(-1))
             .with_records(Some(read.records))
     };
@@ -263,6 +276,19 @@ fn data(waiting: &Waiting, index: i32, found: Found) -> PartitionData {
         }
         Found::Failed(error) => error_data(index, error).with_aborted_transactions(None),
         Found::Unknown(error) => error_data(index, error),
+    }
+}
+
+/// Null for those who read everything.
+fn aborted(isolation: Isolation, aborted: &[AbortedTransaction]) -> Option<Vec<WireAborted>> {
+    let to_wire = |aborted: &AbortedTransaction| {
+        WireAborted::default()
+            .with_producer_id(ProducerId(aborted.producer_id))
+            .with_first_offset(aborted.first_offset)
+    };
+    match isolation {
+        Isolation::ReadUncommitted => None,
+        Isolation::ReadCommitted => Some(aborted.iter().map(to_wire).collect()),
     }
 }
 

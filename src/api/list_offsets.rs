@@ -1,14 +1,17 @@
 //! ListOffsets (key 2), versions 1–11.
 //!
-//! 4: leader epochs. 7: the largest timestamp (KIP-734). 8, 9, 11: offsets in tiered storage, of which there is
+//! 2: isolation levels. 4: leader epochs. 7: the largest timestamp (KIP-734). 8, 9, 11: offsets in tiered storage, of which there is
 //! none (KIP-405, KIP-1005, KIP-1023). 10: a timeout, for tiered storage.
 
 use std::collections::HashSet;
 
 use kafka_protocol::ResponseError;
 
+use super::convert::isolation_from_wire;
 use super::{Context, Outcome, error_code, lock};
-use crate::log::{LEADER_EPOCH, Log, LogError, TimestampAndOffset, TopicIdPartition, check_leader_epoch};
+use crate::log::{
+    Isolation, LEADER_EPOCH, Log, LogError, TimestampAndOffset, TopicIdPartition, check_leader_epoch,
+};
 use crate::topics::Topics;
 use crate::wire::kafka_4_4::{
     ListOffsetsPartition, ListOffsetsPartitionResponse, ListOffsetsRequest, ListOffsetsResponse,
@@ -24,16 +27,15 @@ pub(super) fn handle(
     request: &ListOffsetsRequest,
 ) -> Outcome<ListOffsetsResponse> {
     let twice = listed_twice(request);
+    let isolation = isolation_from_wire(request.isolation_level);
     let topics = lock(&ctx.services.topics);
     let find = |topic: &ListOffsetsTopic, partition: &ListOffsetsPartition| {
         let index = partition.partition_index;
         // Kafka fails at an isolation level that it does not know.
-        let found = if !matches!(request.isolation_level, 0 | 1) {
-            Err(ResponseError::UnknownServerError)
-        } else if twice.contains(&(topic.name.as_str(), index)) {
-            Err(ResponseError::InvalidRequest)
-        } else {
-            find(&topics, version, topic, partition)
+        let found = match isolation {
+            None => Err(ResponseError::UnknownServerError),
+            Some(_) if twice.contains(&(topic.name.as_str(), index)) => Err(ResponseError::InvalidRequest),
+            Some(isolation) => find(&topics, version, isolation, topic, partition),
         };
         respond(index, found)
     };
@@ -73,6 +75,7 @@ impl Question {
 fn find(
     topics: &Topics,
     version: i16,
+    isolation: Isolation,
     topic: &ListOffsetsTopic,
     partition: &ListOffsetsPartition,
 ) -> Result<Option<TimestampAndOffset>, ResponseError> {
@@ -80,7 +83,7 @@ fn find(
     let question = question.ok_or(ResponseError::UnsupportedVersion)?;
     let topic = topics.catalog().by_name(&topic.name).ok_or(ResponseError::UnknownTopicOrPartition)?;
     let place = TopicIdPartition { topic: topic.id, partition: partition.partition_index };
-    answer(&topics.log, place, partition.current_leader_epoch, question)
+    answer(&topics.log, place, partition.current_leader_epoch, isolation, question)
         .map_err(|error| error_code::of_log(&error))
 }
 
@@ -88,18 +91,20 @@ fn answer(
     log: &Log,
     place: TopicIdPartition,
     current_leader_epoch: i32,
+    isolation: Isolation,
     question: Question,
 ) -> Result<Option<TimestampAndOffset>, LogError> {
-    let high_watermark = log.high_watermark(place)?;
+    let end = log.end_for(place, isolation)?;
     if current_leader_epoch != NO_EPOCH {
         check_leader_epoch(current_leader_epoch)?;
     }
     let without_timestamp = |offset| Some(TimestampAndOffset { timestamp: NO_TIMESTAMP, offset });
+    let visible = |found: Option<TimestampAndOffset>| found.filter(|found| found.offset < end);
     Ok(match question {
-        Question::Time(timestamp) => log.offset_for_time(place, timestamp)?,
-        Question::Latest => without_timestamp(high_watermark),
+        Question::Time(timestamp) => visible(log.offset_for_time(place, timestamp)?),
+        Question::Latest => without_timestamp(end),
         Question::Earliest => without_timestamp(log.log_start_offset(place)?),
-        Question::MaxTimestamp => log.offset_of_max_timestamp(place)?,
+        Question::MaxTimestamp => visible(log.offset_of_max_timestamp(place)?),
         Question::Tiered => None,
     })
 }

@@ -7,6 +7,7 @@
 
 use super::error::LogError;
 use super::record::{RecordFault, Records};
+use crate::types::ProducerIdAndEpoch;
 
 /// Header of a batch, up to the first record.
 pub(crate) const BATCH_OVERHEAD: usize = 61;
@@ -22,8 +23,8 @@ const MAGIC_V2: i8 = 2;
 
 const CODEC_MASK: i16 = 0x07;
 const LOG_APPEND_TIME: i16 = 0x08;
-const TRANSACTIONAL: i16 = 0x10;
-const CONTROL: i16 = 0x20;
+pub(crate) const TRANSACTIONAL: i16 = 0x10;
+pub(crate) const CONTROL: i16 = 0x20;
 const DELETE_HORIZON: i16 = 0x40;
 const KNOWN_ATTRIBUTES: i16 = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | DELETE_HORIZON;
 
@@ -156,6 +157,14 @@ impl<'a> Incoming<'a> {
 
     pub(crate) const fn len(&self) -> usize {
         self.bytes.len()
+    }
+
+    /// Who sent it, and the sequence number of its first record, if it is part of a transaction.
+    #[must_use]
+    pub fn transaction(&self) -> Option<(ProducerIdAndEpoch, i32)> {
+        let Header { producer_id: id, producer_epoch: epoch, base_sequence, .. } = self.header;
+        let is_part = self.header.is_transactional() && self.header.has_producer_id();
+        is_part.then_some((ProducerIdAndEpoch { id, epoch }, base_sequence))
     }
 }
 

@@ -31,8 +31,10 @@ pub enum LogError {
     OutOfOrderSequenceNumber,
     /// A newer epoch of this producer has written already.
     InvalidProducerEpoch,
-    /// Transactional, but there is no such transaction.
+    /// Transactional, but there is no such transaction, or not transactional while there is one.
     InvalidTxnState,
+    /// A newer coordinator has written for this producer already.
+    TransactionCoordinatorFenced,
     /// The log holds as many bytes as it may.
     PolicyViolation(String),
     /// What Kafka itself fails at without a name for it.

@@ -17,6 +17,7 @@ mod segment;
 pub(crate) mod test_batch;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod validate;
 mod waits;
 
@@ -32,10 +33,13 @@ pub use self::fetch_session::{
 };
 use self::partition::Partition;
 pub use self::partition::{Appended, LEADER_EPOCH, Read, TimestampAndOffset, check_leader_epoch};
+pub use self::transaction::{
+    AbortedTransaction, Isolation, ProducerState, TransactionMarker, Unverified, Verified,
+};
 pub use self::waits::WaitPartition;
-use self::waits::Waits;
+use self::waits::{Grown, Waits};
 use crate::limits::{FETCH_SESSION_PARTITIONS_MAX, LOG_BYTES_MAX};
-use crate::types::{Millis, Now, ReplyTo, TopicId, TopicName};
+use crate::types::{Millis, Now, ProducerIdAndEpoch, ReplyTo, TopicId, TopicName};
 
 /// A partition of one topic; a topic that is created again under its name is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,10 +93,10 @@ pub struct Log {
     settings: LogSettings,
     /// What consumers said they read.
     pub sessions: FetchSessions,
-    next_producer_id: i64,
     topics: BTreeMap<TopicId, TopicLog>,
     /// The memory that the partitions take.
     bytes: usize,
+    next_producer_id: i64,
     waits: Waits,
     ready: Vec<ReplyTo>,
     next_retention_check: Millis,
@@ -117,9 +121,9 @@ impl Log {
                 FETCH_SESSION_PARTITIONS_MAX,
                 settings.seed,
             ),
-            next_producer_id: 0,
             topics: BTreeMap::new(),
             bytes: 0,
+            next_producer_id: 0,
             waits: Waits::default(),
             ready: Vec::new(),
             next_retention_check: now.after(settings.retention_check_interval_ms),
@@ -158,7 +162,7 @@ impl Log {
         }
     }
 
-    /// Appends a client's batch.
+    /// Appends a client's batch that is not part of a transaction, or of one that is known to be open here.
     ///
     /// # Errors
     /// `UnknownTopicOrPartition`, and all that a batch can be refused for.
@@ -168,18 +172,83 @@ impl Log {
         partition: TopicIdPartition,
         batch: &Incoming<'_>,
     ) -> Result<Appended, LogError> {
+        self.append_verified(now, partition, batch, Verified::No)
+    }
+
+    /// Appends a client's batch. The coordinator's word must be given without letting go of the log in between:
+    /// otherwise the transaction may end before the batch is there, which would then be open for ever.
+    ///
+    /// # Errors
+    /// `UnknownTopicOrPartition`, and all that a batch can be refused for.
+    pub fn append_verified(
+        &mut self,
+        now: Now,
+        partition: TopicIdPartition,
+        batch: &Incoming<'_>,
+        verified: Verified,
+    ) -> Result<Appended, LogError> {
         let room = self.room();
+        self.change(partition, |log, config, place| log.append(now, batch, config, place, room, verified))
+    }
+
+    /// Whether the coordinator has to be asked about a batch of a transaction before it is appended.
+    ///
+    /// # Errors
+    /// `UnknownTopicOrPartition`, `InvalidProducerEpoch`.
+    pub fn needs_verification(
+        &self,
+        partition: TopicIdPartition,
+        producer: ProducerIdAndEpoch,
+    ) -> Result<bool, LogError> {
+        self.partition(partition)?.needs_verification(producer)
+    }
+
+    /// The coordinator is asked about a batch: until something is appended, nothing behind this batch is.
+    pub fn begin_verification(&mut self, now: Now, partition: TopicIdPartition, batch: &Unverified) {
+        let room = self.room();
+        let noted = self.change(partition, |log, _, _| {
+            log.begin_verification(batch, now.wall, room);
+            Ok(())
+        });
+        // A partition that is gone has nothing to wait for.
+        drop(noted);
+    }
+
+    /// Ends the transaction of a producer in one partition. May be done again.
+    ///
+    /// # Errors
+    /// `UnknownTopicOrPartition`, `InvalidProducerEpoch`, `TransactionCoordinatorFenced`.
+    pub fn end_transaction(
+        &mut self,
+        now: Now,
+        partition: TopicIdPartition,
+        marker: &TransactionMarker,
+    ) -> Result<(), LogError> {
+        let room = self.room();
+        self.change(partition, |log, config, _| log.end_transaction(now, marker, config, room))
+    }
+
+    /// Changes a partition, counts the memory it takes then, and wakes those who wait for what has come.
+    fn change<R>(
+        &mut self,
+        partition: TopicIdPartition,
+        change: impl FnOnce(&mut Partition, &LogConfig, Place<'_>) -> Result<R, LogError>,
+    ) -> Result<R, LogError> {
         let topic = self.topics.get_mut(&partition.topic).ok_or(LogError::UnknownTopicOrPartition)?;
         let TopicLog { name, config, partitions } = topic;
         let log = at_mut(partitions, partition.partition)?;
         let place = Place { topic: name, partition: partition.partition };
-        let before = log.memory();
-        let appended = log.append(now, batch, config, place, room)?;
-        self.bytes = self.bytes - before + log.memory();
-        if appended.bytes > 0 {
-            self.waits.appended(partition, appended.bytes, &mut self.ready);
+        let (memory, end, stable) = (log.memory(), log.high_watermark(), log.last_stable_offset());
+        let changed = change(log, config, place)?;
+        self.bytes = self.bytes - memory + log.memory();
+        let grown = Grown {
+            bytes: log.bytes_from(end, Isolation::ReadUncommitted)?,
+            stable_bytes: log.bytes_from(stable, Isolation::ReadCommitted)?,
+        };
+        if grown.bytes > 0 {
+            self.waits.appended(partition, grown, &mut self.ready);
         }
-        Ok(appended)
+        Ok(changed)
     }
 
     /// Reads whole batches from the one that holds `offset` on, at most `bytes_max`; with `min_one` the first
@@ -193,16 +262,33 @@ impl Log {
         offset: i64,
         bytes_max: usize,
         min_one: bool,
+        isolation: Isolation,
     ) -> Result<Read, LogError> {
-        self.partition(partition)?.read(offset, bytes_max, min_one)
+        self.partition(partition)?.read(offset, bytes_max, min_one, isolation)
     }
 
     /// How many bytes there are to read from `offset` on.
     ///
     /// # Errors
     /// `UnknownTopicOrPartition`, `OffsetOutOfRange`.
-    pub fn bytes_from(&self, partition: TopicIdPartition, offset: i64) -> Result<usize, LogError> {
-        self.partition(partition)?.bytes_from(offset)
+    pub fn bytes_from(
+        &self,
+        partition: TopicIdPartition,
+        offset: i64,
+        isolation: Isolation,
+    ) -> Result<usize, LogError> {
+        self.partition(partition)?.bytes_from(offset, isolation)
+    }
+
+    /// What is known of the producers of a partition, by id.
+    ///
+    /// # Errors
+    /// `UnknownTopicOrPartition`.
+    pub fn producers(
+        &self,
+        partition: TopicIdPartition,
+    ) -> Result<impl Iterator<Item = ProducerState>, LogError> {
+        Ok(self.partition(partition)?.producers())
     }
 
     /// The memory that may still be taken, in bytes.
@@ -225,8 +311,15 @@ impl Log {
         Ok(self.partition(partition)?.log_start_offset())
     }
 
-    /// The offset of the next record, which is also what consumers see as the end and as the last stable
-    /// offset: there is one broker, and no transaction is open.
+    /// Where a reader has to stop: at the high watermark, or before the first open transaction.
+    ///
+    /// # Errors
+    /// `UnknownTopicOrPartition`.
+    pub fn end_for(&self, partition: TopicIdPartition, isolation: Isolation) -> Result<i64, LogError> {
+        Ok(self.partition(partition)?.end_for(isolation))
+    }
+
+    /// The offset of the next record, which is also what consumers see as the end: there is one broker.
     ///
     /// # Errors
     /// `UnknownTopicOrPartition`.

@@ -5,14 +5,18 @@ use std::collections::VecDeque;
 use bytes::{Bytes, BytesMut};
 
 use super::Place;
-use super::batch::{Incoming, Stamp};
+use super::batch::{Header, Incoming, Stamp};
 use super::config::LogConfig;
 use super::error::LogError;
 use super::producers::{PRODUCER_BYTES, Producers};
 use super::record::Records;
 use super::segment::{BatchView, Segment};
+use super::transaction::{
+    AbortedIndex, AbortedTransaction, Isolation, MARKER_BYTES, ProducerState, TransactionMarker, Unverified,
+    Verified,
+};
 use super::validate;
-use crate::types::{Millis, Now};
+use crate::types::{Millis, Now, ProducerIdAndEpoch};
 
 /// The epoch of the only leader that a partition has ever had.
 pub const LEADER_EPOCH: i32 = 0;
@@ -49,8 +53,10 @@ pub struct Read {
     pub records: Bytes,
     /// The offset behind the last record that consumers see. With one broker: the end of the log.
     pub high_watermark: i64,
-    /// The offset behind the last record of a decided transaction.
+    /// The first offset of the oldest open transaction, or the high watermark.
     pub last_stable_offset: i64,
+    /// Transactions with records among these that are to be skipped; for those who read what is committed.
+    pub aborted: Vec<AbortedTransaction>,
     /// The first offset of the partition.
     pub log_start_offset: i64,
 }
@@ -73,6 +79,8 @@ pub(crate) struct Partition {
     /// Memory of all segments but the last.
     sealed_memory: usize,
     producers: Producers,
+    /// Most partitions never see an aborted transaction.
+    aborted: Option<Box<AbortedIndex>>,
 }
 
 impl Partition {
@@ -84,17 +92,33 @@ impl Partition {
         self.log_end_offset
     }
 
+    /// The first offset of the oldest open transaction, or the high watermark.
+    pub(crate) fn last_stable_offset(&self) -> i64 {
+        let first_open = self.producers.first_open();
+        first_open.map_or(self.high_watermark(), |first| first.max(self.log_start_offset))
+    }
+
+    /// Where a reader has to stop.
+    pub(crate) fn end_for(&self, isolation: Isolation) -> i64 {
+        match isolation {
+            Isolation::ReadUncommitted => self.high_watermark(),
+            Isolation::ReadCommitted => self.last_stable_offset(),
+        }
+    }
+
     /// The memory it takes, in bytes.
     pub(crate) fn memory(&self) -> usize {
         let last = self.segments.back().map_or(0, Segment::memory);
-        self.sealed_memory + last + self.producers.len() * PRODUCER_BYTES
+        self.sealed_memory
+            + last
+            + self.producers.len() * PRODUCER_BYTES
+            + self.aborted.as_ref().map_or(0, |aborted| aborted.memory())
     }
 
     /// Appends a client's batch; `place` is for texts. It takes no more than `room` bytes.
     ///
     /// # Errors
-    /// Those of [`validate::check`]; `InvalidTxnState`, `InvalidProducerEpoch`, `OutOfOrderSequenceNumber`;
-    /// `PolicyViolation` if there is no room.
+    /// Those of [`validate::check`] and [`Producers::check`]; `PolicyViolation` if there is no room.
     pub(crate) fn append(
         &mut self,
         now: Now,
@@ -102,6 +126,7 @@ impl Partition {
         config: &LogConfig,
         place: Place<'_>,
         room: usize,
+        verified: Verified,
     ) -> Result<Appended, LogError> {
         let max_timestamp = validate::check(now.wall, batch, config, place)?;
         let header = &batch.header;
@@ -115,21 +140,17 @@ impl Partition {
                 bytes: 0,
             });
         }
-        // Differs from Kafka: there are no transactions yet, so no batch can belong to one.
-        if header.is_transactional() {
-            return Err(LogError::InvalidTxnState);
-        }
         if header.has_producer_id() {
-            self.producers.check(header)?;
+            self.producers.check(header, verified)?;
         }
         // Differs from Kafka: the memory of all logs together is bounded. Of all errors this one is right
         // because no client tries again at once.
-        if batch.len() + PRODUCER_BYTES > room {
+        if batch.len() + PRODUCER_BYTES + MARKER_BYTES > room {
             return Err(LogError::PolicyViolation(
                 "The broker holds as many bytes of records as rallypoint.log.max.bytes allows.".to_owned(),
             ));
         }
-        let base_offset = self.store(now, batch, config, max_timestamp);
+        let base_offset = self.store(now, header, batch.bytes, config, max_timestamp);
         if header.has_producer_id() {
             self.producers.appended(header, base_offset, max_timestamp);
         }
@@ -142,9 +163,16 @@ impl Partition {
     }
 
     /// Puts a batch that was found good at the end. Returns its base offset.
-    fn store(&mut self, now: Now, batch: &Incoming<'_>, config: &LogConfig, max_timestamp: i64) -> i64 {
+    fn store(
+        &mut self,
+        now: Now,
+        header: &Header,
+        batch: &[u8],
+        config: &LogConfig,
+        max_timestamp: i64,
+    ) -> i64 {
         let base_offset = self.log_end_offset;
-        let count = batch.header.records_count.unsigned_abs();
+        let count = header.records_count.unsigned_abs();
         let stamp = Stamp {
             base_offset,
             leader_epoch: LEADER_EPOCH,
@@ -159,10 +187,61 @@ impl Partition {
             self.segments.push_back(Segment::new(base_offset, now.wall));
         }
         if let Some(last) = self.segments.back_mut() {
-            last.append(now.wall, &batch.header, batch.bytes, count, stamp);
+            last.append(now.wall, header, batch, count, stamp);
             self.log_end_offset = last.next_offset();
         }
         base_offset
+    }
+
+    /// Whether the coordinator has to be asked about a batch of a transaction before it is appended.
+    ///
+    /// # Errors
+    /// `InvalidProducerEpoch`.
+    pub(crate) fn needs_verification(&self, producer: ProducerIdAndEpoch) -> Result<bool, LogError> {
+        self.producers.needs_verification(producer)
+    }
+
+    /// See [`Producers::begin_verification`]. Where memory is short, the batch is only compared with what is there.
+    pub(crate) fn begin_verification(&mut self, batch: &Unverified, wall: Millis, room: usize) {
+        if PRODUCER_BYTES <= room {
+            self.producers.begin_verification(batch, wall);
+        }
+    }
+
+    /// Ends a transaction with a control batch.
+    ///
+    /// # Errors
+    /// `InvalidProducerEpoch`, `TransactionCoordinatorFenced`.
+    pub(crate) fn end_transaction(
+        &mut self,
+        now: Now,
+        marker: &TransactionMarker,
+        config: &LogConfig,
+        room: usize,
+    ) -> Result<(), LogError> {
+        self.producers.check_end(marker)?;
+        // Differs from Kafka: where nothing was written, nothing is when memory is short. Each batch of a transaction
+        // leaves room for its end.
+        if !self.producers.has_open(marker.producer.id) && MARKER_BYTES + PRODUCER_BYTES > room {
+            return Ok(());
+        }
+        let batch = marker.to_batch(now.wall);
+        let header = Header::read(&batch).expect("a marker has a header");
+        let offset = self.store(now, &header, &batch, config, now.wall.0);
+        let first_offset = self.producers.ended(marker, now.wall);
+        if let Some(first_offset) = first_offset
+            && !marker.committed
+        {
+            let aborted = AbortedTransaction { producer_id: marker.producer.id, first_offset };
+            let last_stable_offset = self.last_stable_offset();
+            self.aborted.get_or_insert_default().push(aborted, offset, last_stable_offset);
+        }
+        Ok(())
+    }
+
+    /// What is known of the producers, by id.
+    pub(crate) fn producers(&self) -> impl Iterator<Item = ProducerState> {
+        self.producers.states()
     }
 
     /// Reads whole batches from the one that holds `offset` on, at most `bytes_max`; with `min_one` the first
@@ -171,28 +250,62 @@ impl Partition {
     /// # Errors
     /// `OffsetOutOfRange`.
     // Differs from Kafka: a batch that does not fit is left out, not cut off.
-    pub(crate) fn read(&self, offset: i64, bytes_max: usize, min_one: bool) -> Result<Read, LogError> {
+    pub(crate) fn read(
+        &self,
+        offset: i64,
+        bytes_max: usize,
+        min_one: bool,
+        isolation: Isolation,
+    ) -> Result<Read, LogError> {
         self.check_offset(offset)?;
+        let until = self.end_for(isolation);
+        let records =
+            if offset < until { self.read_records(offset, until, bytes_max, min_one) } else { Bytes::new() };
+        let aborted = match isolation {
+            Isolation::ReadCommitted if !records.is_empty() => {
+                let aborted = self.aborted.as_ref();
+                let between =
+                    |all: &AbortedIndex| all.between(offset, self.upper_bound(offset, until, records.len()));
+                aborted.map_or_else(Vec::new, |all| between(all))
+            }
+            _ => Vec::new(),
+        };
         Ok(Read {
-            records: self.read_records(offset, bytes_max, min_one),
+            records,
             high_watermark: self.high_watermark(),
-            last_stable_offset: self.high_watermark(),
+            last_stable_offset: self.last_stable_offset(),
+            aborted,
             log_start_offset: self.log_start_offset,
         })
     }
 
-    fn read_records(&self, offset: i64, bytes_max: usize, min_one: bool) -> Bytes {
+    /// Up to which offset aborted transactions are told to whoever has read so many bytes. As in Kafka, whose index has no
+    /// entry for the last ones, that is the end of the log once nothing stable is left to read.
+    fn upper_bound(&self, offset: i64, until: i64, bytes: usize) -> i64 {
+        let mut left = bytes;
+        for segment in self.segments.range(self.segment_of(offset)..) {
+            let there = segment.bytes_between(offset, until);
+            if left < there {
+                return segment.offset_behind(offset, left);
+            }
+            left -= there;
+        }
+        self.log_end_offset
+    }
+
+    fn read_records(&self, offset: i64, until: i64, bytes_max: usize, min_one: bool) -> Bytes {
         let first = self.segment_of(offset);
         let Some(segment) = self.segments.get(first) else { return Bytes::new() };
-        let head = segment.read(offset, bytes_max, min_one);
+        let head = segment.read(offset, until, bytes_max, min_one);
         // Only what ended with its segment may go on in the next one.
-        let is_cut = head.len() < segment.bytes_from(offset);
-        if is_cut || head.len() >= bytes_max || first + 1 == self.segments.len() {
+        let is_cut = head.len() < segment.bytes_between(offset, until);
+        let is_last = first + 1 == self.segments.len() || until <= segment.next_offset();
+        if is_cut || head.len() >= bytes_max || is_last {
             return head;
         }
         let mut joined = BytesMut::from(&head[..]);
         for next in self.segments.range(first + 1..) {
-            let piece = next.read(offset, bytes_max - joined.len(), false);
+            let piece = next.read(offset, until, bytes_max - joined.len(), false);
             joined.extend_from_slice(&piece);
             if piece.len() < next.bytes().len() {
                 break;
@@ -205,12 +318,12 @@ impl Partition {
     ///
     /// # Errors
     /// `OffsetOutOfRange`.
-    pub(crate) fn bytes_from(&self, offset: i64) -> Result<usize, LogError> {
+    pub(crate) fn bytes_from(&self, offset: i64, isolation: Isolation) -> Result<usize, LogError> {
         self.check_offset(offset)?;
-        let first = self.segment_of(offset);
-        let Some(segment) = self.segments.get(first) else { return Ok(0) };
-        let behind: usize = self.segments.range(first + 1..).map(|segment| segment.bytes().len()).sum();
-        Ok(segment.bytes_from(offset) + behind)
+        let until = self.end_for(isolation);
+        let segments = self.segments.range(self.segment_of(offset)..);
+        let segments = segments.take_while(|segment| segment.base_offset() < until);
+        Ok(segments.map(|segment| segment.bytes_between(offset, until)).sum())
     }
 
     fn check_offset(&self, offset: i64) -> Result<(), LogError> {
@@ -265,6 +378,7 @@ impl Partition {
         while self.segments.front().is_some_and(|first| first.next_offset() <= self.log_start_offset) {
             self.drop_first();
         }
+        self.truncate_aborted();
         Ok(self.log_start_offset)
     }
 
@@ -296,8 +410,15 @@ impl Partition {
     fn drop_first(&mut self) {
         let Some(first) = self.segments.pop_front() else { return };
         self.log_start_offset = self.log_start_offset.max(first.next_offset());
+        self.truncate_aborted();
         if !self.segments.is_empty() {
             self.sealed_memory -= first.memory();
+        }
+    }
+
+    fn truncate_aborted(&mut self) {
+        if let Some(aborted) = &mut self.aborted {
+            aborted.truncate_to(self.log_start_offset);
         }
     }
 

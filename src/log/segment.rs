@@ -98,6 +98,11 @@ impl Segment {
         }
     }
 
+    /// The offset of the first record.
+    pub(crate) const fn base_offset(&self) -> i64 {
+        self.base_offset
+    }
+
     /// The offset behind the last record.
     pub(crate) fn next_offset(&self) -> i64 {
         self.base_offset + self.index.last().map_or(0, |last| i64::from(last.next_delta))
@@ -140,16 +145,17 @@ impl Segment {
         })
     }
 
-    /// Whole batches from the one that holds `offset` on, at most `bytes_max`; with `min_one` the first one
-    /// even if it is larger.
-    pub(crate) fn read(&self, offset: i64, bytes_max: usize, min_one: bool) -> Bytes {
+    /// Whole batches from the one that holds `offset` on and before the one that holds `until`, at most `bytes_max`; with
+    /// `min_one` the first one even if it is larger.
+    pub(crate) fn read(&self, offset: i64, until: i64, bytes_max: usize, min_one: bool) -> Bytes {
         let first = self.position_of(offset);
         let start = self.start_of(first);
-        let fitting = self.index[first..].partition_point(|entry| entry.end as usize - start <= bytes_max);
+        let wanted = &self.index[first..self.position_of(until).max(first)];
+        let fitting = wanted.partition_point(|entry| entry.end as usize - start <= bytes_max);
         let batches = if min_one { fitting.max(1) } else { fitting };
         let end = match batches {
             0 => start,
-            _ => self.index.get(first + batches - 1).map_or(start, |entry| entry.end as usize),
+            _ => wanted.get(batches - 1).map_or(start, |entry| entry.end as usize),
         };
         match &self.data {
             Data::Open(data) => Bytes::copy_from_slice(&data[start..end]),
@@ -157,9 +163,16 @@ impl Segment {
         }
     }
 
-    /// How many bytes there are from the batch that holds `offset` on.
-    pub(crate) fn bytes_from(&self, offset: i64) -> usize {
-        self.bytes().len() - self.start_of(self.position_of(offset))
+    /// How many bytes there are from the batch that holds `offset` on and before the one that holds `until`.
+    pub(crate) fn bytes_between(&self, offset: i64, until: i64) -> usize {
+        self.start_of(self.position_of(until)).saturating_sub(self.start_of(self.position_of(offset)))
+    }
+
+    /// The offset behind the batch that ends so many bytes behind the beginning of the one that holds `offset`.
+    pub(crate) fn offset_behind(&self, offset: i64, bytes: usize) -> i64 {
+        let end = self.start_of(self.position_of(offset)) + bytes;
+        let batches = self.index.partition_point(|entry| entry.end as usize <= end);
+        self.base_offset + batches.checked_sub(1).map_or(0, |last| i64::from(self.index[last].next_delta))
     }
 
     /// The place in the index of the batch that holds `offset`.

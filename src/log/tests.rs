@@ -48,6 +48,10 @@ fn batch(count: usize) -> BatchSpec {
     BatchSpec::new(count, DAY)
 }
 
+fn wait_for(partition: TopicIdPartition) -> WaitPartition {
+    WaitPartition { partition, available: 0, bytes_max: 1000, isolation: Isolation::ReadUncommitted }
+}
+
 /// Base offsets of the batches in what was read.
 fn base_offsets(mut records: &[u8]) -> Vec<i64> {
     let mut offsets = Vec::new();
@@ -60,7 +64,7 @@ fn base_offsets(mut records: &[u8]) -> Vec<i64> {
 }
 
 fn read(log: &Log, offset: i64, bytes_max: usize, min_one: bool) -> Vec<i64> {
-    base_offsets(&log.read(P0, offset, bytes_max, min_one).unwrap().records)
+    base_offsets(&log.read(P0, offset, bytes_max, min_one, Isolation::ReadUncommitted).unwrap().records)
 }
 
 #[test]
@@ -82,11 +86,18 @@ fn an_offset_outside_is_out_of_range() {
     let mut log = log();
     append(&mut log, &batch(3)).unwrap();
     for offset in [-1, 4, i64::MAX, i64::MIN] {
-        assert_eq!(log.read(P0, offset, 100, true), Err(LogError::OffsetOutOfRange), "{offset}");
+        assert_eq!(
+            log.read(P0, offset, 100, true, Isolation::ReadUncommitted),
+            Err(LogError::OffsetOutOfRange),
+            "{offset}"
+        );
     }
     for partition in [-1, 2, i32::MAX] {
         let nowhere = TopicIdPartition { topic: TOPIC, partition };
-        assert_eq!(log.read(nowhere, 0, 100, true), Err(LogError::UnknownTopicOrPartition));
+        assert_eq!(
+            log.read(nowhere, 0, 100, true, Isolation::ReadUncommitted),
+            Err(LogError::UnknownTopicOrPartition)
+        );
     }
 }
 
@@ -115,8 +126,8 @@ fn a_read_goes_on_in_the_next_segment() {
     assert_eq!(read(&log, 0, 4 * len, false), [0, 1, 2, 3]);
     assert_eq!(read(&log, 1, 2 * len, false), [1, 2]);
     assert_eq!(read(&log, 1, 2 * len - 1, false), [1]);
-    assert_eq!(log.bytes_from(P0, 1), Ok(3 * len));
-    assert_eq!(log.bytes_from(P0, 4), Ok(0));
+    assert_eq!(log.bytes_from(P0, 1, Isolation::ReadUncommitted), Ok(3 * len));
+    assert_eq!(log.bytes_from(P0, 4, Isolation::ReadUncommitted), Ok(0));
 }
 
 #[test]
@@ -125,7 +136,7 @@ fn records_come_back_as_sent_but_for_the_stamp() {
     append(&mut log, &batch(1)).unwrap();
     let sent = batch(2).build();
     append(&mut log, &batch(2)).unwrap();
-    let kept = log.read(P0, 1, 1 << 20, true).unwrap().records;
+    let kept = log.read(P0, 1, 1 << 20, true, Isolation::ReadUncommitted).unwrap().records;
     assert_eq!(kept[..8], 1_i64.to_be_bytes());
     assert_eq!(kept[8..12], sent[8..12]);
     assert_eq!(kept[12..16], LEADER_EPOCH.to_be_bytes());
@@ -140,7 +151,6 @@ fn batches_that_lie_are_refused() {
         ("base offset 5", 0, &5_i64.to_be_bytes(), LogError::InvalidRecord),
         ("a codec that is none", 21, &5_i16.to_be_bytes(), LogError::UnknownServerError),
         ("a control batch", 21, &0x20_i16.to_be_bytes(), LogError::InvalidRecord),
-        ("a transaction", 21, &0x10_i16.to_be_bytes(), LogError::InvalidTxnState),
         ("no record", 57, &0_i32.to_be_bytes(), LogError::InvalidRecord),
         ("fewer than no records", 57, &(-1_i32).to_be_bytes(), LogError::InvalidRecord),
         ("offsets for more records", 23, &4_i32.to_be_bytes(), LogError::InvalidRecord),
@@ -167,7 +177,7 @@ fn the_largest_timestamp_is_put_right() {
     lie[35..43].copy_from_slice(&(DAY + 999).to_be_bytes());
     super::test_batch::seal(&mut lie);
     log.append(at(0), P0, &parse(&lie)).unwrap();
-    let kept = log.read(P0, 0, 1 << 20, true).unwrap().records;
+    let kept = log.read(P0, 0, 1 << 20, true, Isolation::ReadUncommitted).unwrap().records;
     assert_eq!(kept[16..], batch(1).build()[16..]);
 }
 
@@ -177,7 +187,7 @@ fn log_append_time_is_the_brokers_clock() {
     let mut log = log_with(config);
     let appended = append_at(&mut log, at(50), P0, &batch(2)).unwrap();
     assert_eq!(appended.log_append_time, Some(DAY + 50));
-    let kept = log.read(P0, 0, 1 << 20, true).unwrap().records;
+    let kept = log.read(P0, 0, 1 << 20, true, Isolation::ReadUncommitted).unwrap().records;
     let mut resealed = kept.to_vec();
     super::test_batch::seal(&mut resealed);
     assert_eq!(kept, resealed, "the CRC covers the new timestamp");
@@ -318,7 +328,7 @@ fn records_are_deleted_up_to_an_offset() {
     assert_eq!(log.delete_records(P0, Some(2)), Ok(4), "never back");
     assert_eq!(log.delete_records(P0, Some(7)), Err(LogError::OffsetOutOfRange));
     assert_eq!(log.delete_records(P0, Some(-2)), Err(LogError::OffsetOutOfRange));
-    assert_eq!(log.read(P0, 3, 100, true), Err(LogError::OffsetOutOfRange));
+    assert_eq!(log.read(P0, 3, 100, true, Isolation::ReadUncommitted), Err(LogError::OffsetOutOfRange));
     assert_eq!(read(&log, 4, 1 << 20, true), [3], "the batch around the first offset is kept");
     assert_eq!(log.delete_records(P0, None), Ok(6));
     assert_eq!(log.bytes, 0);
@@ -401,7 +411,7 @@ fn producers_take_memory_and_expire() {
 #[test]
 fn an_append_wakes_who_waits() {
     let mut log = log();
-    let wait = WaitPartition { partition: P0, available: 0, bytes_max: 1000 };
+    let wait = wait_for(P0);
     log.park(ReplyTo(1), Millis(500), 1, [wait]);
     log.park(ReplyTo(2), Millis(500), 1, [WaitPartition { partition: P1, ..wait }]);
     assert_eq!(log.next_deadline(), Millis(500));
@@ -415,7 +425,7 @@ fn an_append_wakes_who_waits() {
 #[test]
 fn deletion_wakes_who_waits() {
     let mut log = log();
-    let wait = WaitPartition { partition: P0, available: 0, bytes_max: 1000 };
+    let wait = wait_for(P0);
     log.park(ReplyTo(1), Millis(500), 1, [wait]);
     log.delete_records(P0, None).unwrap();
     assert_eq!(log.take_ready(), [ReplyTo(1)]);
@@ -459,4 +469,229 @@ fn whatever_is_sent_the_log_stays_readable() {
         let found = log.offset_for_time(P0, timestamp).unwrap();
         assert!(found.is_none_or(|found| found.timestamp >= timestamp));
     }
+}
+
+const A: ProducerIdAndEpoch = ProducerIdAndEpoch { id: 10, epoch: 0 };
+const B: ProducerIdAndEpoch = ProducerIdAndEpoch { id: 20, epoch: 0 };
+
+fn in_transaction(producer: ProducerIdAndEpoch, sequence: i32, count: usize) -> BatchSpec {
+    batch(count).attributes(0x10).producer(producer.id, producer.epoch, sequence)
+}
+
+/// Appends a batch of a transaction that the coordinator has said yes to, if it has to be asked.
+fn write(log: &mut Log, producer: ProducerIdAndEpoch, sequence: i32, count: usize) -> Result<i64, LogError> {
+    let batch = in_transaction(producer, sequence, count).build();
+    let verified = if log.needs_verification(P0, producer)? { Verified::Yes } else { Verified::No };
+    log.append_verified(at(0), P0, &parse(&batch), verified).map(|appended| appended.base_offset)
+}
+
+fn end(log: &mut Log, producer: ProducerIdAndEpoch, committed: bool) {
+    let marker = TransactionMarker { producer, committed, bumps_epoch: false, coordinator_epoch: 0 };
+    log.end_transaction(at(0), P0, &marker).unwrap();
+}
+
+fn committed(log: &Log, offset: i64) -> Read {
+    log.read(P0, offset, 1 << 20, true, Isolation::ReadCommitted).unwrap()
+}
+
+fn first_offsets(read: &Read) -> Vec<i64> {
+    read.aborted.iter().map(|aborted| aborted.first_offset).collect()
+}
+
+#[test]
+fn what_is_behind_an_open_transaction_is_not_stable() {
+    let mut log = log();
+    append(&mut log, &batch(2)).unwrap();
+    assert_eq!(write(&mut log, A, 0, 3), Ok(2));
+    append(&mut log, &batch(1)).unwrap();
+    let read = committed(&log, 0);
+    assert_eq!((base_offsets(&read.records), read.high_watermark, read.last_stable_offset), (vec![0], 6, 2));
+    for offset in 2..=6 {
+        assert!(committed(&log, offset).records.is_empty(), "{offset}");
+    }
+    assert_eq!(log.read(P0, 0, 1 << 20, true, Isolation::ReadUncommitted).unwrap().aborted, []);
+    assert_eq!(log.bytes_from(P0, 2, Isolation::ReadCommitted), Ok(0));
+    end(&mut log, A, true);
+    let read = committed(&log, 0);
+    assert_eq!((base_offsets(&read.records), read.last_stable_offset), (vec![0, 2, 5, 6], 7));
+    assert_eq!(read.aborted, []);
+}
+
+#[test]
+fn the_oldest_open_transaction_holds_the_others_back() {
+    let mut log = log();
+    for (producer, sequence) in [(A, 0), (B, 0), (A, 1)] {
+        write(&mut log, producer, sequence, 1).unwrap();
+    }
+    end(&mut log, B, false);
+    assert_eq!(log.end_for(P0, Isolation::ReadCommitted), Ok(0));
+    end(&mut log, A, true);
+    let read = committed(&log, 0);
+    assert_eq!((base_offsets(&read.records), first_offsets(&read)), (vec![0, 1, 2, 3, 4], vec![1]));
+    assert_eq!(read.aborted[0].producer_id, B.id);
+    // Whoever begins behind the marker needs not know.
+    assert_eq!(first_offsets(&committed(&log, 3)), [1]);
+    assert_eq!(first_offsets(&committed(&log, 4)), [0_i64; 0]);
+}
+
+#[test]
+fn a_marker_is_a_control_batch() {
+    let mut log = log();
+    write(&mut log, A, 0, 1).unwrap();
+    end(&mut log, A, true);
+    let records = committed(&log, 1).records;
+    // A frame of Kafka 4.4.0, but for the times and the CRC.
+    assert_eq!(records[..17], [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 66, 0, 0, 0, 0, 2]);
+    assert_eq!(records[21..27], [0, 0x30, 0, 0, 0, 0]);
+    assert_eq!(records[43..61], [0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 1]);
+    assert_eq!(records[61..], [32, 0, 0, 0, 8, 0, 0, 0, 1, 12, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(records[17..21], crc32c::crc32c(&records[21..]).to_be_bytes());
+}
+
+#[test]
+fn a_batch_needs_an_open_transaction() {
+    let mut log = log();
+    let unverified = |log: &mut Log, spec: &BatchSpec| append(log, spec);
+    assert_eq!(unverified(&mut log, &in_transaction(A, 0, 1)), Err(LogError::InvalidTxnState));
+    assert_eq!(write(&mut log, A, 0, 1), Ok(0));
+    // Once it is open here, nobody has to be asked; and nothing else may come from its producer.
+    assert_eq!(unverified(&mut log, &in_transaction(A, 1, 1)), Ok(1));
+    assert_eq!(append(&mut log, &batch(1).producer(A.id, 0, 2)), Err(LogError::InvalidTxnState));
+    end(&mut log, A, true);
+    assert_eq!(unverified(&mut log, &in_transaction(A, 2, 1)), Err(LogError::InvalidTxnState));
+    assert_eq!(append(&mut log, &batch(1).producer(A.id, 0, 2)), Ok(3));
+}
+
+#[test]
+fn a_marker_fences_older_epochs_and_may_come_again() {
+    let mut log = log();
+    let marker = |epoch, bumps_epoch, coordinator_epoch| TransactionMarker {
+        producer: ProducerIdAndEpoch { epoch, ..A },
+        committed: false,
+        bumps_epoch,
+        coordinator_epoch,
+    };
+    write(&mut log, A, 0, 1).unwrap();
+    let mut end = |epoch, bumps_epoch, coordinator_epoch| {
+        log.end_transaction(at(0), P0, &marker(epoch, bumps_epoch, coordinator_epoch))
+    };
+    assert_eq!(end(0, true, 0), Err(LogError::InvalidProducerEpoch), "the epoch of the records is not newer");
+    assert_eq!(end(1, true, 0), Ok(()));
+    assert_eq!(end(1, true, 0), Ok(()), "once more");
+    assert_eq!(end(0, false, 0), Err(LogError::InvalidProducerEpoch));
+    assert_eq!(end(1, false, 3), Ok(()));
+    assert_eq!(end(1, false, 2), Err(LogError::TransactionCoordinatorFenced));
+    assert_eq!(
+        log.needs_verification(P0, A),
+        Err(LogError::InvalidProducerEpoch),
+        "what comes late is refused"
+    );
+    assert_eq!(
+        write(&mut log, ProducerIdAndEpoch { epoch: 1, ..A }, 5, 1),
+        Err(LogError::OutOfOrderSequenceNumber)
+    );
+    assert_eq!(write(&mut log, ProducerIdAndEpoch { epoch: 1, ..A }, 0, 1), Ok(4));
+    assert_eq!(
+        log.end_transaction(at(0), TopicIdPartition { topic: TopicId(9), ..P0 }, &marker(2, true, 3)),
+        { Err(LogError::UnknownTopicOrPartition) }
+    );
+}
+
+#[test]
+fn nothing_is_appended_before_what_has_to_come_again() {
+    let mut log = log();
+    for sequence in [5, 3, 4] {
+        log.begin_verification(at(0), P0, &Unverified { producer: A, sequence, bumps_epoch: false });
+    }
+    assert_eq!(write(&mut log, A, 4, 1), Err(LogError::OutOfOrderSequenceNumber));
+    assert_eq!(write(&mut log, A, 3, 1), Ok(0));
+    assert_eq!(write(&mut log, A, 4, 1), Ok(1));
+    // With an epoch for each transaction, an unknown producer begins at 0.
+    log.begin_verification(at(0), P0, &Unverified { producer: B, sequence: 3, bumps_epoch: true });
+    assert_eq!(write(&mut log, B, 3, 1), Err(LogError::OutOfOrderSequenceNumber));
+    log.begin_verification(at(0), P0, &Unverified { producer: B, sequence: 0, bumps_epoch: true });
+    assert_eq!(write(&mut log, B, 0, 1), Ok(2));
+}
+
+#[test]
+fn aborted_transactions_are_told_to_whoever_reads_them() {
+    let mut log = log();
+    // Many small ones, then one that spans several segments.
+    let big = |log: &mut Log, producer, sequence| {
+        let spec = in_transaction(producer, sequence, 1).value_len(900_000).build();
+        log.append_verified(at(0), P0, &parse(&spec), Verified::Yes).unwrap();
+    };
+    for sequence in 0..100 {
+        write(&mut log, A, sequence, 1).unwrap();
+        end(&mut log, A, sequence % 2 == 0);
+    }
+    for sequence in 0..4 {
+        big(&mut log, B, sequence);
+    }
+    end(&mut log, B, false);
+    let until_cut = log.read(P0, 0, 2_000, true, Isolation::ReadCommitted).unwrap();
+    let last = base_offsets(&until_cut.records).pop().unwrap();
+    assert!(first_offsets(&until_cut).iter().all(|first| *first <= last), "{last}");
+    assert_eq!(first_offsets(&committed(&log, 0)).len(), 50 + 1, "all, once nothing is left to read");
+    assert_eq!(first_offsets(&committed(&log, 202)), [200]);
+    log.delete_records(P0, Some(200)).unwrap();
+    assert_eq!(first_offsets(&committed(&log, 200)), [200]);
+    log.delete_records(P0, None).unwrap();
+    assert_eq!(log.end_for(P0, Isolation::ReadCommitted), Ok(205));
+}
+
+#[test]
+fn an_open_transaction_ends_where_its_records_were_deleted() {
+    let mut log = log();
+    write(&mut log, A, 0, 3).unwrap();
+    append(&mut log, &batch(1)).unwrap();
+    log.delete_records(P0, Some(2)).unwrap();
+    assert_eq!(log.end_for(P0, Isolation::ReadCommitted), Ok(2));
+    end(&mut log, A, false);
+    assert_eq!(log.end_for(P0, Isolation::ReadCommitted), Ok(5));
+    assert_eq!(first_offsets(&committed(&log, 2)), [0]);
+}
+
+#[test]
+fn the_end_of_a_transaction_wakes_those_who_read_what_is_committed() {
+    let mut log = log();
+    log.park(
+        ReplyTo(1),
+        Millis(500),
+        1,
+        [WaitPartition { isolation: Isolation::ReadCommitted, ..wait_for(P0) }],
+    );
+    write(&mut log, A, 0, 1).unwrap();
+    append(&mut log, &batch(1)).unwrap();
+    assert_eq!(log.take_ready(), []);
+    end(&mut log, A, true);
+    assert_eq!(log.take_ready(), [ReplyTo(1)]);
+}
+
+#[test]
+fn a_producer_with_an_open_transaction_is_not_forgotten() {
+    let mut log = log();
+    write(&mut log, A, 0, 1).unwrap();
+    append(&mut log, &batch(1).producer(B.id, 0, 0)).unwrap();
+    log.advance(at(settings(0).producer_id_expiration_ms * 2));
+    let ids: Vec<_> = log.producers(P0).unwrap().map(|state| state.producer.id).collect();
+    assert_eq!(ids, [A.id]);
+}
+
+#[test]
+fn memory_that_is_short_always_lets_a_transaction_end() {
+    let mut log = log_within(settings(20_000), LogConfig::default());
+    write(&mut log, A, 0, 1).unwrap();
+    let mut sequence = 1;
+    while write(&mut log, A, sequence, 1).is_ok() {
+        sequence += 1;
+    }
+    end(&mut log, A, true);
+    assert_eq!(log.end_for(P0, Isolation::ReadCommitted), Ok(i64::from(sequence) + 1));
+    // What has written nothing leaves nothing: otherwise ends without beginnings would fill the memory.
+    let before = log.room();
+    for id in 1_000..2_000 {
+        end(&mut log, ProducerIdAndEpoch { id, epoch: 0 }, true);
+    }
+    assert!(before.abs_diff(log.room()) < 20_000, "{before} {}", log.room());
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::TopicIdPartition;
+use super::{Isolation, TopicIdPartition};
 use crate::types::{Millis, ReplyTo};
 
 /// One partition of a fetch that is to wait.
@@ -16,6 +16,16 @@ pub struct WaitPartition {
     pub available: usize,
     /// Bytes that may be sent.
     pub bytes_max: usize,
+    /// Which bytes count.
+    pub isolation: Isolation,
+}
+
+/// What there is more to read of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grown {
+    pub(crate) bytes: usize,
+    /// For those who read what is committed.
+    pub(crate) stable_bytes: usize,
 }
 
 /// Everyone who waits, found by token, by partition and by deadline.
@@ -40,6 +50,7 @@ struct Wait {
 struct Counted {
     available: usize,
     bytes_max: usize,
+    isolation: Isolation,
 }
 
 impl Waits {
@@ -53,10 +64,11 @@ impl Waits {
     ) {
         self.cancel(from);
         let mut wait = Wait { deadline, min_bytes, bytes: 0, partitions: Vec::new() };
-        for WaitPartition { partition, available, bytes_max } in partitions {
+        for WaitPartition { partition, available, bytes_max, isolation } in partitions {
             wait.bytes += available.min(bytes_max);
             wait.partitions.push(partition);
-            self.by_partition.entry(partition).or_default().insert(from, Counted { available, bytes_max });
+            let counted = Counted { available, bytes_max, isolation };
+            self.by_partition.entry(partition).or_default().insert(from, counted);
         }
         self.deadlines.insert((deadline, from));
         self.waiting.insert(from, wait);
@@ -76,11 +88,18 @@ impl Waits {
         }
     }
 
-    /// `bytes` more are to be read from `partition`. Whoever has enough now goes to `ready`.
-    pub(crate) fn appended(&mut self, partition: TopicIdPartition, bytes: usize, ready: &mut Vec<ReplyTo>) {
+    /// There is more to read from `partition`. Whoever has enough now goes to `ready`.
+    pub(crate) fn appended(&mut self, partition: TopicIdPartition, grown: Grown, ready: &mut Vec<ReplyTo>) {
         let Some(tokens) = self.by_partition.get_mut(&partition) else { return };
         let first_ready = ready.len();
         for (&from, counted) in tokens {
+            let bytes = match counted.isolation {
+                Isolation::ReadUncommitted => grown.bytes,
+                Isolation::ReadCommitted => grown.stable_bytes,
+            };
+            if bytes == 0 {
+                continue;
+            }
             let before = counted.available.min(counted.bytes_max);
             counted.available += bytes;
             let added = counted.available.min(counted.bytes_max) - before;
@@ -132,12 +151,12 @@ mod tests {
     const P1: TopicIdPartition = TopicIdPartition { topic: TopicId(1), partition: 1 };
 
     fn on(partition: TopicIdPartition, bytes_max: usize) -> WaitPartition {
-        WaitPartition { partition, available: 0, bytes_max }
+        WaitPartition { partition, available: 0, bytes_max, isolation: Isolation::ReadUncommitted }
     }
 
     fn appended(waits: &mut Waits, partition: TopicIdPartition, bytes: usize) -> Vec<ReplyTo> {
         let mut ready = Vec::new();
-        waits.appended(partition, bytes, &mut ready);
+        waits.appended(partition, Grown { bytes, stable_bytes: 0 }, &mut ready);
         ready
     }
 
@@ -161,9 +180,22 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_open_transactions_do_not_count_for_those_who_read_what_is_committed() {
+        let mut waits = Waits::default();
+        let committed = WaitPartition { isolation: Isolation::ReadCommitted, ..on(P0, 100) };
+        waits.park(ReplyTo(1), Millis(500), 1, [committed]);
+        waits.park(ReplyTo(2), Millis(500), 1, [on(P0, 100)]);
+        let mut ready = Vec::new();
+        waits.appended(P0, Grown { bytes: 10, stable_bytes: 0 }, &mut ready);
+        assert_eq!(ready, [ReplyTo(2)]);
+        waits.appended(P0, Grown { bytes: 5, stable_bytes: 15 }, &mut ready);
+        assert_eq!(ready, [ReplyTo(2), ReplyTo(1)]);
+    }
+
+    #[test]
     fn what_was_there_already_counts() {
         let mut waits = Waits::default();
-        let partition = WaitPartition { partition: P0, available: 90, bytes_max: 1000 };
+        let partition = WaitPartition { available: 90, ..on(P0, 1000) };
         waits.park(ReplyTo(1), Millis(500), 100, [partition]);
         assert_eq!(appended(&mut waits, P0, 10), [ReplyTo(1)]);
     }

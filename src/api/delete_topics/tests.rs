@@ -2,7 +2,7 @@ use kafka_protocol::protocol::StrBytes;
 
 use super::*;
 use crate::api::testing::Broker;
-use crate::log::{TopicIdPartition, WaitPartition};
+use crate::log::{Isolation, TopicIdPartition, WaitPartition};
 use crate::types::{Millis, ReplyTo};
 use kafka_protocol::messages::delete_topics_request::DeleteTopicState;
 
@@ -159,6 +159,7 @@ fn a_fetch_that_waits_for_a_deleted_topic_is_woken() {
         partition: TopicIdPartition { topic: broker.topic_id(name), partition },
         available: 0,
         bytes_max: 1,
+        isolation: Isolation::ReadUncommitted,
     };
     for (from, partition) in [(ReplyTo(7), wait("a", 1)), (ReplyTo(8), wait("b", 0))] {
         crate::api::lock(&broker.services.topics).log.park(from, Millis::MAX, 1, [partition]);

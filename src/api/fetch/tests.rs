@@ -135,7 +135,7 @@ fn a_client_that_has_what_never_was_here_is_told_where_to_cut() {
 fn committed_reads_list_no_aborted_transactions() {
     let broker = Broker::with_topics(&[("t", 1)]);
     let mut asked = request(&[topic("t", &[partition(0, 0)])]);
-    asked.isolation_level = READ_COMMITTED;
+    asked.isolation_level = 1;
     let response = fetch(&broker, 11, &asked);
     assert_eq!(response.responses[0].partitions[0].aborted_transactions, Some(vec![]));
 

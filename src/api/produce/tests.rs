@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::*;
 use crate::api::testing::{Broker, NOW};
-use crate::log::WaitPartition;
 use crate::log::test_batch::{BatchSpec, seal};
+use crate::log::{Isolation, WaitPartition};
 use crate::types::{Millis, ReplyTo};
 
 fn batch() -> BatchSpec {
@@ -201,7 +201,8 @@ fn no_records_at_all_close_the_connection() {
 fn who_waits_for_records_is_woken() {
     let broker = Broker::with_topics(&[("t", 1)]);
     let partition = TopicIdPartition { topic: broker.topic_id("t"), partition: 0 };
-    let wait = WaitPartition { partition, available: 0, bytes_max: 1000 };
+    let wait =
+        WaitPartition { partition, available: 0, bytes_max: 1000, isolation: Isolation::ReadUncommitted };
     lock(&broker.services.topics).log.park(ReplyTo(9), Millis(99_999), 1, [wait]);
     produce(&broker, 12, &request(&[topic("t", &[(0, good())])]));
     assert_eq!(broker.woken(), [ReplyTo(9)]);
