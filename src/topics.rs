@@ -126,6 +126,11 @@ impl Topics {
             name::CONSUMER_OFFSETS => {
                 (config.offsets_topic_num_partitions, consumer_offsets_overrides(config))
             }
+            // Differs from Kafka: nor do `transaction.state.log.replication.factor` (3) and
+            // `transaction.state.log.min.isr` (2) matter.
+            name::TRANSACTION_STATE => {
+                (config.transaction_state_log_num_partitions, transaction_state_overrides(config))
+            }
             // Differs from Kafka: the internal topics of what is not served are not created.
             _ if name::is_internal(name) => return Err(CatalogError::UnknownTopicOrPartition),
             name::CLUSTER_METADATA => return Err(CatalogError::UnknownTopicOrPartition),
@@ -229,6 +234,16 @@ fn consumer_offsets_overrides(config: &Config) -> Overrides {
     ])
 }
 
+fn transaction_state_overrides(config: &Config) -> Overrides {
+    Overrides::from([
+        ("cleanup.policy".into(), "compact".into()),
+        ("compression.type".into(), "uncompressed".into()),
+        ("min.insync.replicas".into(), "1".into()),
+        ("segment.bytes".into(), config.transaction_state_log_segment_bytes.to_string().into()),
+        ("unclean.leader.election.enable".into(), "false".into()),
+    ])
+}
+
 /// What the configuration says to the log as a whole. `seed` is random.
 #[must_use]
 pub fn log_settings(config: &Config, seed: u64) -> LogSettings {
@@ -316,6 +331,9 @@ mod tests {
         assert_eq!(offsets.overrides["segment.bytes"].as_ref(), "2000000");
         assert_eq!(offsets.overrides["cleanup.policy"].as_ref(), "compact");
         assert_eq!(partitions_in_log(&topics, offsets.id), 5);
+        let state = topics.auto_create(&config, "__transaction_state", 3).unwrap();
+        assert_eq!((state.partitions, state.internal), (50, true));
+        assert_eq!(state.overrides["cleanup.policy"].as_ref(), "compact");
     }
 
     #[test]
@@ -346,7 +364,7 @@ mod tests {
         assert!(matches!(refusal("__consumer_offsets"), CatalogError::TopicAlreadyExists(_)));
         assert!(matches!(refusal(".."), CatalogError::InvalidTopicException(_)));
         assert!(matches!(refusal("orders"), CatalogError::InvalidReplicationFactor(_)));
-        assert_eq!(refusal("__transaction_state"), CatalogError::UnknownTopicOrPartition);
+        assert_eq!(refusal("__share_group_state"), CatalogError::UnknownTopicOrPartition);
         assert_eq!(refusal("__cluster_metadata"), CatalogError::UnknownTopicOrPartition);
     }
 

@@ -9,8 +9,8 @@ use rallypoint::limits::{
     ACCEPT_PAUSE_MS, BUFFERED_BYTES_ALWAYS, BUFFERED_BYTES_MAX, COMPLAINT_INTERVAL_MS, DECODED_BYTES_MAX,
     DECODED_BYTES_PER_FRAME_BYTE, EVENT_LINE_CHARS_MAX, EVENT_LINES_PER_SECOND, FILES_SPARE,
     GROUP_MEMBERS_BYTES_MAX, GROUP_MEMBERS_MAX, GROUPS_BYTES_MAX, LOG_BYTES_MAX, PARTITIONS_MAX,
-    PARTITIONS_PER_REQUEST_MAX, PROTOCOLS_PER_MEMBER_MAX, READ_BYTES_MAX, RESPONSE_BYTES_MAX, TURN_MS_MAX,
-    UNSENT_BYTES_MAX,
+    PARTITIONS_PER_REQUEST_MAX, PROTOCOLS_PER_MEMBER_MAX, READ_BYTES_MAX, RESPONSE_BYTES_MAX,
+    TRANSACTIONS_BYTES_MAX, TURN_MS_MAX, UNSENT_BYTES_MAX,
 };
 
 struct Threat {
@@ -38,6 +38,7 @@ fn size(bytes: usize) -> String {
 const FRAMES: &str = "protocol-tests/tests/hostile/frames.rs";
 const CONNECTIONS: &str = "protocol-tests/tests/hostile/connections.rs";
 const GROUPS: &str = "protocol-tests/tests/hostile/groups.rs";
+const TRANSACTIONS: &str = "protocol-tests/tests/hostile/transactions.rs";
 const TOPICS: &str = "protocol-tests/tests/hostile/topics.rs";
 const SERVER: &str = "src/server/tests.rs";
 
@@ -190,6 +191,13 @@ fn of_state() -> Vec<Threat> {
             format!("`rallypoint.groups.max.bytes` ({})", size(GROUPS_BYTES_MAX)),
             GROUPS,
             "offsets_without_end_are_refused_and_not_again_and_again",
+        ),
+        threat(
+            "transactional ids and their partitions without end",
+            "POLICY_VIOLATION",
+            format!("{} in all", size(TRANSACTIONS_BYTES_MAX)),
+            TRANSACTIONS,
+            "transactional_ids_without_end_are_refused",
         ),
         threat(
             "one large group described 100,000 times in one request",

@@ -6,16 +6,18 @@ use kafka_protocol::protocol::{Encodable, HeaderVersion, Request};
 
 use super::{Context, Delivery, Outcome, Parked};
 use super::{
-    alter_client_quotas, alter_configs, alter_partition_reassignments, alter_replica_log_dirs,
-    alter_user_scram_credentials, api_versions, consumer_group_describe, consumer_group_heartbeat,
-    create_acls, create_delegation_token, create_partitions, create_topics, delete_acls, delete_groups,
-    delete_records, delete_topics, describe_acls, describe_client_quotas, describe_cluster, describe_configs,
-    describe_delegation_token, describe_groups, describe_log_dirs, describe_quorum,
-    describe_topic_partitions, describe_user_scram_credentials, elect_leaders, expire_delegation_token,
+    add_offsets_to_txn, add_partitions_to_txn, alter_client_quotas, alter_configs,
+    alter_partition_reassignments, alter_replica_log_dirs, alter_user_scram_credentials, api_versions,
+    consumer_group_describe, consumer_group_heartbeat, create_acls, create_delegation_token,
+    create_partitions, create_topics, delete_acls, delete_groups, delete_records, delete_topics,
+    describe_acls, describe_client_quotas, describe_cluster, describe_configs, describe_delegation_token,
+    describe_groups, describe_log_dirs, describe_producers, describe_quorum, describe_topic_partitions,
+    describe_transactions, describe_user_scram_credentials, elect_leaders, end_txn, expire_delegation_token,
     fetch, find_coordinator, heartbeat, incremental_alter_configs, init_producer_id, join_group, leave_group,
-    list_config_resources, list_groups, list_offsets, list_partition_reassignments, metadata, offset_commit,
-    offset_delete, offset_fetch, offset_for_leader_epoch, produce, renew_delegation_token, sasl_authenticate,
-    sasl_handshake, sync_group, unregister_broker, update_features,
+    list_config_resources, list_groups, list_offsets, list_partition_reassignments, list_transactions,
+    metadata, offset_commit, offset_delete, offset_fetch, offset_for_leader_epoch, produce,
+    renew_delegation_token, sasl_authenticate, sasl_handshake, sync_group, txn_offset_commit,
+    unregister_broker, update_features, write_txn_markers,
 };
 use crate::wire::request::Header;
 use crate::wire::{WireError, kafka_4_4, request, response};
@@ -73,8 +75,13 @@ pub fn dispatch(
         19 => call.run(|ctx, r: kafka::CreateTopicsRequest| create_topics::handle(ctx, v, &r)),
         20 => call.run(|ctx, r: kafka::DeleteTopicsRequest| delete_topics::handle(ctx, v, &r)),
         21 => call.run(|ctx, r: kafka::DeleteRecordsRequest| delete_records::handle(ctx, &r)),
-        22 => call.run(|ctx, r: kafka::InitProducerIdRequest| init_producer_id::handle(ctx, &r)),
+        22 => call.run(|ctx, r: kafka::InitProducerIdRequest| init_producer_id::handle(ctx, v, &r)),
         23 => call.run(|ctx, r: kafka::OffsetForLeaderEpochRequest| offset_for_leader_epoch::handle(ctx, &r)),
+        24 => call.run(|ctx, r: kafka::AddPartitionsToTxnRequest| add_partitions_to_txn::handle(ctx, v, &r)),
+        25 => call.run(|ctx, r: kafka::AddOffsetsToTxnRequest| add_offsets_to_txn::handle(ctx, v, &r)),
+        26 => call.run(|ctx, r: kafka::EndTxnRequest| end_txn::handle(ctx, v, &r)),
+        27 => call.run(|ctx, r: kafka_4_4::WriteTxnMarkersRequest| write_txn_markers::handle(ctx, &r)),
+        28 => call.run(|ctx, r: kafka_4_4::TxnOffsetCommitRequest| txn_offset_commit::handle(ctx, v, &r)),
         29 => call.run(|_, r: kafka::DescribeAclsRequest| describe_acls::handle(&r)),
         30 => call.run(|_, r: kafka::CreateAclsRequest| create_acls::handle(&r)),
         31 => call.run(|_, r: kafka::DeleteAclsRequest| delete_acls::handle(&r)),
@@ -114,6 +121,9 @@ pub fn dispatch(
             call.run(|ctx, r: kafka::ConsumerGroupDescribeRequest| consumer_group_describe::handle(ctx, &r))
         }
         60 => call.run(|ctx, r: kafka::DescribeClusterRequest| describe_cluster::handle(ctx, v, &r)),
+        61 => call.run(|ctx, r: kafka::DescribeProducersRequest| describe_producers::handle(ctx, &r)),
+        65 => call.run(|ctx, r: kafka::DescribeTransactionsRequest| describe_transactions::handle(ctx, &r)),
+        66 => call.run(|ctx, r: kafka::ListTransactionsRequest| list_transactions::handle(ctx, &r)),
         64 => call.run(|ctx, r: kafka::UnregisterBrokerRequest| unregister_broker::handle(ctx, &r)),
         74 => call.run(|ctx, r: kafka::ListConfigResourcesRequest| list_config_resources::handle(ctx, v, &r)),
         75 => call

@@ -5,6 +5,7 @@ use kafka_protocol::ResponseError;
 use crate::cluster::scram::ScramError;
 use crate::coordinator::error::GroupError;
 use crate::log::{LogError, SessionError};
+use crate::txn::error::TxnError;
 
 /// Kafka's error for what a group refused.
 pub(super) const fn of_group(error: GroupError) -> ResponseError {
@@ -67,6 +68,22 @@ pub(super) const fn of_log(error: &LogError) -> ResponseError {
         LogError::TransactionCoordinatorFenced => ResponseError::TransactionCoordinatorFenced,
         LogError::PolicyViolation(_) => ResponseError::PolicyViolation,
         LogError::UnknownServerError => ResponseError::UnknownServerError,
+    }
+}
+
+/// Kafka's error for what the transaction coordinator refused.
+pub(super) const fn of_txn(error: TxnError) -> ResponseError {
+    match error {
+        TxnError::CoordinatorNotAvailable => ResponseError::CoordinatorNotAvailable,
+        TxnError::ConcurrentTransactions => ResponseError::ConcurrentTransactions,
+        TxnError::InvalidProducerIdMapping => ResponseError::InvalidProducerIdMapping,
+        TxnError::InvalidRequest => ResponseError::InvalidRequest,
+        TxnError::InvalidTransactionTimeout => ResponseError::InvalidTransactionTimeout,
+        TxnError::InvalidTxnState => ResponseError::InvalidTxnState,
+        TxnError::PolicyViolation => ResponseError::PolicyViolation,
+        TxnError::ProducerFenced => ResponseError::ProducerFenced,
+        TxnError::TransactionAbortable => ResponseError::TransactionAbortable,
+        TxnError::UnknownServerError => ResponseError::UnknownServerError,
     }
 }
 

@@ -11,7 +11,7 @@ use kafka_protocol::protocol::StrBytes;
 
 use super::convert::text;
 use super::{Context, Outcome};
-use crate::catalog::name::CONSUMER_OFFSETS;
+use crate::catalog::name::{CONSUMER_OFFSETS, TRANSACTION_STATE};
 
 /// Kafka's CoordinatorType.
 const GROUP: i8 = 0;
@@ -45,7 +45,12 @@ pub(super) fn handle(
 
 fn find(ctx: &Context<'_>, version: i16, key_type: i8, key: &StrBytes) -> Coordinator {
     match key_type {
-        GROUP if !has_offsets_topic(ctx) => refused(key, ResponseError::CoordinatorNotAvailable, ""),
+        GROUP if !has_topic(ctx, CONSUMER_OFFSETS) => {
+            refused(key, ResponseError::CoordinatorNotAvailable, "")
+        }
+        TRANSACTION if !has_topic(ctx, TRANSACTION_STATE) => {
+            refused(key, ResponseError::CoordinatorNotAvailable, "")
+        }
         GROUP | TRANSACTION => {
             let (host, port) = &ctx.services.advertised;
             Coordinator::default()
@@ -60,13 +65,12 @@ fn find(ctx: &Context<'_>, version: i16, key_type: i8, key: &StrBytes) -> Coordi
     }
 }
 
-/// Makes `__consumer_offsets` when the first group is looked for, as Kafka does; false if there is no room for it.
-fn has_offsets_topic(ctx: &Context<'_>) -> bool {
+/// Makes the internal topic when the first group or transactional id is looked for, as Kafka does; false if there is no
+/// room for it.
+fn has_topic(ctx: &Context<'_>, name: &str) -> bool {
     let mut topics = super::lock(&ctx.services.topics);
-    topics.catalog().by_name(CONSUMER_OFFSETS).is_some()
-        || topics
-            .auto_create(&ctx.services.live_config.broker(), CONSUMER_OFFSETS, ctx.services.entropy.random())
-            .is_ok()
+    topics.catalog().by_name(name).is_some()
+        || topics.auto_create(&ctx.services.live_config.broker(), name, ctx.services.entropy.random()).is_ok()
 }
 
 fn refused(key: &StrBytes, error: ResponseError, message: &str) -> Coordinator {

@@ -7,6 +7,8 @@
 //! place that knows them all.
 
 mod acls;
+mod add_offsets_to_txn;
+mod add_partitions_to_txn;
 mod alter_client_quotas;
 mod alter_configs;
 mod alter_partition_reassignments;
@@ -35,11 +37,14 @@ mod describe_configs;
 mod describe_delegation_token;
 mod describe_groups;
 mod describe_log_dirs;
+mod describe_producers;
 mod describe_quorum;
 mod describe_topic_partitions;
+mod describe_transactions;
 mod describe_user_scram_credentials;
 mod dispatch;
 mod elect_leaders;
+mod end_txn;
 mod error_code;
 mod expire_delegation_token;
 mod feature;
@@ -55,6 +60,7 @@ mod list_config_resources;
 mod list_groups;
 mod list_offsets;
 mod list_partition_reassignments;
+mod list_transactions;
 mod log_dir;
 mod metadata;
 mod offset_commit;
@@ -70,21 +76,29 @@ mod sasl_handshake;
 mod sync_group;
 #[cfg(test)]
 mod testing;
+mod transactional;
+mod txn_offset_commit;
 mod unregister_broker;
 mod update_features;
+mod write_txn_markers;
 
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use kafka_protocol::ResponseError;
+
 use crate::cluster::Cluster;
 use crate::config::{Config, LiveConfig};
 use crate::coordinator::Coordinator;
-use crate::coordinator::command::Command;
+use crate::coordinator::command::{Command, EndTransaction};
 use crate::coordinator::error::GroupError;
 use crate::coordinator::reply::Reply;
 use crate::topics::Topics;
-use crate::types::{Now, ReplyTo};
+use crate::txn::TransactionCoordinator;
+use crate::txn::command::{AddPartitions, EndTxn, InitProducerId};
+use crate::txn::error::TxnError;
+use crate::types::{Now, ProducerIdAndEpoch, ReplyTo};
 
 pub use dispatch::{Dispatched, Pending, dispatch, resume};
 
@@ -117,6 +131,8 @@ pub struct Services {
     pub cluster: Arc<Cluster>,
     /// The coordinators of all groups.
     pub groups: Arc<dyn Groups>,
+    /// The coordinator of all transactions.
+    pub transactions: Arc<dyn Transactions>,
     /// The only source of randomness.
     pub entropy: Arc<dyn Entropy>,
     /// Told of fetches that may be answered now.
@@ -134,6 +150,25 @@ pub trait Groups: Send + Sync {
     /// Hands `command` to the shard that owns `group`.
     fn submit(&self, now: Now, group: &str, from: ReplyTo, command: Command<'_>) -> Submitted;
 
+    /// The same, if `admits` says so while the shard waits: nothing comes to it in between.
+    ///
+    /// # Errors
+    /// What `admits` says.
+    fn submit_if(
+        &self,
+        now: Now,
+        group: &str,
+        from: ReplyTo,
+        command: Command<'_>,
+        admits: &mut dyn FnMut() -> Result<(), ResponseError>,
+    ) -> Result<Submitted, ResponseError>;
+
+    /// Which partition of `__consumer_offsets` holds the offsets of `group`.
+    fn partition_of(&self, group: &str) -> i32;
+
+    /// Tells the shard that is this partition of `__consumer_offsets` that the transaction of a producer has ended.
+    fn end_transaction(&self, now: Now, partition: i32, end: EndTransaction);
+
     /// Reads the shard that owns `group`.
     ///
     /// # Errors
@@ -145,6 +180,43 @@ pub trait Groups: Send + Sync {
 
     /// Tells every shard that topics are gone.
     fn topics_deleted(&self, now: Now, topics: &[crate::types::TopicName]);
+}
+
+/// The transaction coordinator.
+///
+/// May be asked while the log or a shard is locked, but for what decides about a transaction
+/// ([`init_producer_id`](Self::init_producer_id) and [`end`](Self::end)): that writes markers to them.
+pub trait Transactions: Send + Sync {
+    /// Gives a producer its id and epoch.
+    ///
+    /// # Errors
+    /// Those of [`TransactionCoordinator::init_producer_id`]; `CoordinatorNotAvailable`.
+    fn init_producer_id(&self, now: Now, init: &InitProducerId<'_>) -> Result<ProducerIdAndEpoch, TxnError>;
+
+    /// Adds partitions to a transaction.
+    ///
+    /// # Errors
+    /// Those of [`TransactionCoordinator::add_partitions`]; `CoordinatorNotAvailable`.
+    fn add_partitions(&self, now: Now, add: &AddPartitions<'_>) -> Result<(), TxnError>;
+
+    /// Says of each partition whether it is part of the transaction.
+    ///
+    /// # Errors
+    /// Those of [`TransactionCoordinator::verify_partitions`]; `CoordinatorNotAvailable`.
+    fn verify_partitions(
+        &self,
+        now: Now,
+        verify: &AddPartitions<'_>,
+    ) -> Result<Vec<Result<(), TxnError>>, TxnError>;
+
+    /// Ends a transaction: all partitions know of it when this returns.
+    ///
+    /// # Errors
+    /// Those of [`TransactionCoordinator::end`]; `CoordinatorNotAvailable`.
+    fn end(&self, now: Now, end: &EndTxn<'_>) -> Result<ProducerIdAndEpoch, TxnError>;
+
+    /// Shows the coordinator.
+    fn read(&self, reader: &mut dyn FnMut(&TransactionCoordinator));
 }
 
 /// What became of a command.

@@ -2,10 +2,9 @@
 //! connection as on Kafka 4.4.
 //!
 //! 5: log start offset. 7: zstd. 8: errors of single records (KIP-467). 10: current leader (KIP-951, never needed
-//! with one broker). 13: topic ids.
-//!
-//! Not implemented: transactions. A transactional batch is refused with INVALID_TXN_STATE, for there is no
-//! transaction that it could belong to.
+//! with one broker). 11: TRANSACTION_ABORTABLE. 12: adds the partitions to the transaction (KIP-890). 13: topic ids.
+
+mod transactions;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,7 +20,9 @@ use kafka_protocol::messages::{ProduceRequest, ProduceResponse};
 use super::convert::text;
 use super::{Context, Outcome, error_code, lock, wake};
 use crate::catalog::{Catalog, Topic};
-use crate::log::{Appended, Incoming, LogError, TopicIdPartition, check_first_frame, is_transactional};
+use crate::log::{
+    Appended, Incoming, LogError, TopicIdPartition, Verified, check_first_frame, is_transactional,
+};
 use crate::topics::Topics;
 
 /// Before version 3 come formats that Kafka 4 no longer takes.
@@ -36,7 +37,7 @@ pub(super) fn handle(ctx: &Context<'_>, version: i16, request: &ProduceRequest) 
         return Outcome::Close("Produce before version 3");
     }
     let response = match check_request(request) {
-        Err(error) => refused(request, &error),
+        Err(error) => refused_as_a_whole(request, &error),
         Ok(()) => match append_all(ctx, version, request) {
             Some(response) => response,
             // Kafka fails here and never answers.
@@ -67,12 +68,17 @@ fn check_request(request: &ProduceRequest) -> Result<(), RequestError> {
 enum RequestError {
     Log(LogError),
     Code(ResponseError),
+    /// With a text.
+    Said(ResponseError, &'static str),
 }
 
-fn refused(request: &ProduceRequest, error: &RequestError) -> ProduceResponse {
+fn refused_as_a_whole(request: &ProduceRequest, error: &RequestError) -> ProduceResponse {
     let answer = |index| match error {
         RequestError::Log(error) => failed(index, error, -1),
         RequestError::Code(error) => with_code(index, *error),
+        RequestError::Said(error, message) => {
+            with_code(index, *error).with_error_message(Some(text(message)))
+        }
     };
     let mut answers = Answers::default();
     for (topic, partition) in partitions(request) {
@@ -91,9 +97,14 @@ fn append_all(ctx: &Context<'_>, version: i16, request: &ProduceRequest) -> Opti
     let mut answers = Answers::default();
     let mut refused = Vec::new();
     let mut topics = lock(&ctx.services.topics);
-    for (name, partition, batch) in &parsed {
+    let found: Vec<_> = parsed.iter().map(|(name, ..)| find(topics.catalog(), version, name)).collect();
+    let mut verdicts = match transactions::verify(ctx, version, request, &mut topics, &parsed, &found) {
+        Ok(verdicts) => verdicts.into_iter(),
+        Err(error) => return Some(refused_as_a_whole(request, &error)),
+    };
+    for ((name, partition, batch), topic) in parsed.iter().zip(found) {
         let index = partition.index;
-        let topic = find(topics.catalog(), version, name);
+        let verdict = verdicts.next().unwrap_or(Ok(Verified::No));
         let answer = match (topic, batch) {
             (Err(error), _) => Err(with_code(index, error)),
             (Ok(topic), _) if !topic.has_partition(index) => {
@@ -101,7 +112,10 @@ fn append_all(ctx: &Context<'_>, version: i16, request: &ProduceRequest) -> Opti
             }
             (Ok(_), None) => return None,
             (Ok(_), Some(Err(error))) => Err(failed_silently(index, error)),
-            (Ok(topic), Some(Ok(batch))) => Ok(append(ctx, request.acks, &mut topics, &topic, index, batch)),
+            (Ok(topic), Some(Ok(batch))) => match verdict {
+                Err(refusal) => Err(refusal.to_answer(index)),
+                Ok(verified) => Ok(append(ctx, request.acks, &mut topics, &topic, index, batch, verified)),
+            },
         };
         match answer {
             Ok(answer) => answers.add(name, answer),
@@ -125,6 +139,7 @@ fn append(
     topic: &Topic,
     index: i32,
     batch: &Incoming<'_>,
+    verified: Verified,
 ) -> PartitionProduceResponse {
     if !(-1..=1).contains(&acks) {
         return with_code(index, ResponseError::InvalidRequiredAcks);
@@ -133,7 +148,7 @@ fn append(
         return with_code(index, ResponseError::InvalidTopicException);
     }
     let partition = TopicIdPartition { topic: topic.id, partition: index };
-    match topics.log.append(ctx.now, partition, batch) {
+    match topics.log.append_verified(ctx.now, partition, batch, verified) {
         Ok(appended) => succeeded(index, appended),
         Err(error) => {
             let log_start_offset = match error {

@@ -2,21 +2,25 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use bytes::BytesMut;
+use kafka_protocol::ResponseError;
 use kafka_protocol::protocol::{Decodable, HeaderVersion, Request};
 
-use super::{Context, Entropy, Groups, Outcome, Services, Submitted, Wakeups};
+use super::{Context, Entropy, Groups, Outcome, Services, Submitted, Transactions, Wakeups};
 use crate::catalog::{Overrides, Topic};
 use crate::config::{Config, LiveConfig};
 use crate::coordinator::Coordinator;
-use crate::coordinator::command::Command;
+use crate::coordinator::command::{Command, EndTransaction};
 use crate::coordinator::error::GroupError;
 use crate::log::test_batch::{BatchSpec, parse};
 use crate::log::{Log, LogSettings, TopicIdPartition};
 use crate::topics::{NewTopic, Topics, log_settings};
-use crate::types::{Millis, Now, ReplyTo, TopicId, TopicName};
+use crate::txn::command::{AddPartitions, EndTxn, InitProducerId};
+use crate::txn::error::TxnError;
+use crate::txn::{Step, TransactionCoordinator, TxnConfig};
+use crate::types::{Millis, Now, ProducerIdAndEpoch, ReplyTo, TopicId, TopicName};
 use crate::wire::{request, response};
 
 /// The time of every request.
@@ -29,10 +33,10 @@ pub(crate) struct Broker {
 }
 
 /// What the groups and the shell were told.
-#[derive(Default)]
 struct Told {
     topics_deleted: Mutex<Vec<TopicName>>,
     woken: Mutex<Vec<ReplyTo>>,
+    transactions: Mutex<TransactionCoordinator>,
 }
 
 impl Broker {
@@ -41,7 +45,11 @@ impl Broker {
         let settings = [&[("node.id", "1")], settings].concat();
         let config = Arc::new(Config::with(&settings).expect("a valid configuration"));
         let log = LogSettings { bytes_max: 1 << 20, ..log_settings(&config, 1) };
-        let told = Arc::new(Told::default());
+        let told = Arc::new(Told {
+            topics_deleted: Mutex::default(),
+            woken: Mutex::default(),
+            transactions: Mutex::new(TransactionCoordinator::new(TxnConfig::default(), NOW)),
+        });
         let services = Services {
             live_config: Arc::new(LiveConfig::new(Arc::clone(&config))),
             config,
@@ -49,6 +57,7 @@ impl Broker {
             topics: Arc::new(Mutex::new(Topics::new(Log::new(NOW, log)))),
             cluster: Arc::default(),
             groups: told.clone(),
+            transactions: told.clone(),
             entropy: Arc::new(Counter::default()),
             wakeups: told.clone(),
         };
@@ -148,6 +157,23 @@ impl Groups for Told {
         Submitted::Unavailable(GroupError::CoordinatorNotAvailable)
     }
 
+    fn submit_if(
+        &self,
+        _now: Now,
+        _group: &str,
+        _from: ReplyTo,
+        _command: Command<'_>,
+        admits: &mut dyn FnMut() -> Result<(), ResponseError>,
+    ) -> Result<Submitted, ResponseError> {
+        admits().map(|()| Submitted::Unavailable(GroupError::CoordinatorNotAvailable))
+    }
+
+    fn partition_of(&self, _group: &str) -> i32 {
+        0
+    }
+
+    fn end_transaction(&self, _now: Now, _partition: i32, _end: EndTransaction) {}
+
     fn read(&self, _group: &str, _reader: &mut dyn FnMut(&Coordinator)) -> Result<(), GroupError> {
         Err(GroupError::CoordinatorNotAvailable)
     }
@@ -156,6 +182,39 @@ impl Groups for Told {
 
     fn topics_deleted(&self, _now: Now, topics: &[TopicName]) {
         self.topics_deleted.lock().expect("no test panics while it holds this").extend_from_slice(topics);
+    }
+}
+
+/// A coordinator that writes no markers: what was decided stays so.
+impl Transactions for Told {
+    fn init_producer_id(&self, now: Now, init: &InitProducerId<'_>) -> Result<ProducerIdAndEpoch, TxnError> {
+        self.transactions().init_producer_id(now, init, &mut Step::default())
+    }
+
+    fn add_partitions(&self, now: Now, add: &AddPartitions<'_>) -> Result<(), TxnError> {
+        self.transactions().add_partitions(now, add, &mut Step::default())
+    }
+
+    fn verify_partitions(
+        &self,
+        _now: Now,
+        verify: &AddPartitions<'_>,
+    ) -> Result<Vec<Result<(), TxnError>>, TxnError> {
+        self.transactions().verify_partitions(verify)
+    }
+
+    fn end(&self, now: Now, end: &EndTxn<'_>) -> Result<ProducerIdAndEpoch, TxnError> {
+        self.transactions().end(now, end, &mut Step::default())
+    }
+
+    fn read(&self, reader: &mut dyn FnMut(&TransactionCoordinator)) {
+        reader(&self.transactions());
+    }
+}
+
+impl Told {
+    fn transactions(&self) -> MutexGuard<'_, TransactionCoordinator> {
+        self.transactions.lock().expect("no test panics while it holds this")
     }
 }
 

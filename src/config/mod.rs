@@ -164,8 +164,22 @@ config! {
     rallypoint_log_max_bytes: i64 = "rallypoint.log.max.bytes",
     /// The longest request. Bytes, at least 1.
     socket_request_max_bytes: i32 = "socket.request.max.bytes",
+    /// How often transactions are looked for that are open for too long. Milliseconds, at least 1.
+    transaction_abort_timed_out_transaction_cleanup_interval_ms: i32 =
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
     /// The longest timeout that a transactional producer may ask for. Milliseconds, at least 1.
     transaction_max_timeout_ms: i32 = "transaction.max.timeout.ms",
+    /// Whether a batch of a client that adds partitions itself is looked up in its transaction first.
+    transaction_partition_verification_enable: bool = "transaction.partition.verification.enable",
+    /// How often transactional ids are looked for that nobody uses. Milliseconds, at least 1.
+    transaction_remove_expired_transaction_cleanup_interval_ms: i32 =
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+    /// Partitions of `__transaction_state`, at least 1.
+    transaction_state_log_num_partitions: i32 = "transaction.state.log.num.partitions",
+    /// `segment.bytes` of `__transaction_state`, at least 1.
+    transaction_state_log_segment_bytes: i32 = "transaction.state.log.segment.bytes",
+    /// How long a transactional id is kept that nobody uses. Milliseconds, at least 1.
+    transactional_id_expiration_ms: i32 = "transactional.id.expiration.ms",
 }
 
 /// Keys that something other than a field of [`Config`] or [`TopicConfig`] is made of.

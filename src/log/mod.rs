@@ -96,7 +96,6 @@ pub struct Log {
     topics: BTreeMap<TopicId, TopicLog>,
     /// The memory that the partitions take.
     bytes: usize,
-    next_producer_id: i64,
     waits: Waits,
     ready: Vec<ReplyTo>,
     next_retention_check: Millis,
@@ -123,7 +122,6 @@ impl Log {
             ),
             topics: BTreeMap::new(),
             bytes: 0,
-            next_producer_id: 0,
             waits: Waits::default(),
             ready: Vec::new(),
             next_retention_check: now.after(settings.retention_check_interval_ms),
@@ -372,13 +370,6 @@ impl Log {
         self.bytes = self.bytes - before + log.memory();
         self.waits.disturbed(partition, &mut self.ready);
         Ok(log_start_offset)
-    }
-
-    /// An id that no producer has had since the start.
-    pub const fn next_producer_id(&mut self) -> i64 {
-        let id = self.next_producer_id;
-        self.next_producer_id += 1;
-        id
     }
 
     /// Lets `from` wait until there are `min_bytes` for it, something happens to one of the partitions, or

@@ -6,9 +6,13 @@ use tracing::{info, warn};
 
 use crate::coordinator::event::Event;
 
+use crate::limits::EVENT_LINE_CHARS_MAX;
+use crate::txn;
+
 /// What these lines go by in `RUST_LOG`.
 const TARGET: &str = "rallypoint::group";
-use crate::limits::EVENT_LINE_CHARS_MAX;
+/// See [`TARGET`].
+const TRANSACTION_TARGET: &str = "rallypoint::transaction";
 
 /// Writes one event as one line.
 pub fn log(event: &Event) {
@@ -19,6 +23,18 @@ pub fn log(event: &Event) {
     match event {
         Event::NobodyRejoined { .. } | Event::MemberFenced { .. } => warn!(target: TARGET, "{line}"),
         _ => info!(target: TARGET, "{line}"),
+    }
+}
+
+/// Writes one event of a transaction as one line.
+pub fn log_transaction(event: &txn::event::Event) {
+    if !tracing::enabled!(target: TRANSACTION_TARGET, tracing::Level::INFO) {
+        return;
+    }
+    let line = one_line(&event.to_string());
+    match event {
+        txn::event::Event::TimedOut { .. } => warn!(target: TRANSACTION_TARGET, "{line}"),
+        _ => info!(target: TRANSACTION_TARGET, "{line}"),
     }
 }
 

@@ -2,4 +2,4 @@
 
 mod log;
 
-pub use log::log;
+pub use log::{log, log_transaction};

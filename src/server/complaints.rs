@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use crate::coordinator::event::Event;
 use crate::limits::{COMPLAINT_INTERVAL_MS, EVENT_LINES_PER_SECOND};
 use crate::observe;
+use crate::txn;
 use crate::types::Now;
 
 /// Warnings about peers: when the last one was logged, and how many were not since.
@@ -44,7 +45,7 @@ impl Complaints {
     }
 }
 
-/// What happens in groups, as long as it is not too much in one second.
+/// What happens in groups, or in transactions, as long as it is not too much in one second.
 #[derive(Debug, Default)]
 pub(super) struct Chronicle {
     /// Which second of the monotonic clock it is.
@@ -54,17 +55,26 @@ pub(super) struct Chronicle {
 }
 
 impl Chronicle {
-    /// Logs an event, or counts it for the first line of another second.
+    /// Logs an event of a group, or counts it for the first line of another second.
     pub(super) fn log(&self, now: Now, event: &Event) {
+        self.log_with(now, || observe::log(event));
+    }
+
+    /// Logs an event of a transaction in the same way.
+    pub(super) fn log_transaction(&self, now: Now, event: &txn::event::Event) {
+        self.log_with(now, || observe::log_transaction(event));
+    }
+
+    fn log_with(&self, now: Now, log: impl FnOnce()) {
         let second = now.monotonic.0 / 1_000;
         if self.second.swap(second, Ordering::Relaxed) != second {
             let before = self.events.swap(0, Ordering::Relaxed);
             if let Some(withheld) = before.checked_sub(EVENT_LINES_PER_SECOND + 1) {
-                tracing::warn!("{} lines about groups were withheld", withheld + 1);
+                tracing::warn!("{} lines about groups or transactions were withheld", withheld + 1);
             }
         }
         if self.events.fetch_add(1, Ordering::Relaxed) < EVENT_LINES_PER_SECOND {
-            observe::log(event);
+            log();
         }
     }
 }

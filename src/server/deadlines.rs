@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use super::directory::Directory;
 use super::shard::Shards;
+use super::transactions::Coordinator;
 use crate::api::{Wakeups, lock};
 use crate::limits::AFTER_PANIC_MS;
 use crate::topics::Topics;
 use crate::types::{Millis, Now};
 
-/// What has deadlines: groups, the log with its waiting fetches, and connections.
-#[derive(Debug)]
+/// What has deadlines: groups, transactions, the log with its waiting fetches, and connections.
 pub(super) struct Deadlines {
     pub(super) shards: Arc<Shards>,
+    pub(super) transactions: Arc<Coordinator>,
     pub(super) topics: Arc<Mutex<Topics>>,
     pub(super) directory: Arc<Directory>,
     /// `connections.max.idle.ms`; negative for no limit.
@@ -23,8 +24,12 @@ pub(super) struct Deadlines {
 impl Deadlines {
     /// Does what is due at `now`, and says when something will be next.
     pub(super) fn advance(&self, now: Now) -> Millis {
-        let parts: [&dyn Fn() -> Millis; 3] =
-            [&|| self.shards.advance(now), &|| self.advance_log(now), &|| self.close_idle(now)];
+        let parts: [&dyn Fn() -> Millis; 4] = [
+            &|| self.shards.advance(now),
+            &|| self.transactions.advance(now),
+            &|| self.advance_log(now),
+            &|| self.close_idle(now),
+        ];
         parts.into_iter().map(|part| guarded(now, part)).min().unwrap_or(Millis::MAX)
     }
 

@@ -16,13 +16,14 @@ mod listener;
 mod quotas;
 mod shard;
 mod shutdown;
+mod transactions;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use tokio::task::{self, JoinSet};
 
-use crate::api::{Entropy, Groups, Services, Wakeups};
+use crate::api::{Entropy, Groups, Services, Transactions, Wakeups};
 use crate::cluster::Cluster;
 use crate::config::listeners::format_host_port;
 use crate::config::{Config, Listener, LiveConfig};
@@ -86,6 +87,13 @@ impl Server {
         live_config.on_change(move |config| followed.configure(config));
 
         let groups = groups(Arc::clone(&shards) as Arc<dyn Groups>);
+        let transactions = Arc::new(transactions::Coordinator::new(
+            &config,
+            clock.now(),
+            Arc::clone(&topics),
+            Arc::clone(&groups),
+            Arc::clone(&directory) as Arc<dyn Wakeups>,
+        ));
 
         let mut tasks = JoinSet::new();
         let mut addresses = Vec::new();
@@ -99,6 +107,7 @@ impl Server {
                 topics: Arc::clone(&topics),
                 cluster: Arc::clone(&cluster),
                 groups: Arc::clone(&groups),
+                transactions: Arc::clone(&transactions) as Arc<dyn Transactions>,
                 entropy: Arc::new(SystemEntropy) as Arc<dyn Entropy>,
                 wakeups: Arc::clone(&directory) as Arc<dyn Wakeups>,
             };
@@ -114,7 +123,8 @@ impl Server {
             addresses.push(address);
         }
         let idle_ms = config.connections_max_idle_ms;
-        let deadlines = Deadlines { shards, topics, directory: Arc::clone(&directory), idle_ms };
+        let deadlines =
+            Deadlines { shards, transactions, topics, directory: Arc::clone(&directory), idle_ms };
         tasks.spawn(async move { clock.run(|now| deadlines.advance(now)).await });
         Ok(Self { addresses, directory, tasks })
     }

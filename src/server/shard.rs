@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use kafka_protocol::ResponseError;
 use tokio::task;
 
 use super::clock::Clock;
@@ -14,7 +15,7 @@ use super::directory::Directory;
 use crate::api::{self, Delivery, Groups, Submitted};
 use crate::assignor::{PartitionAssignor, broker_assignors};
 use crate::config::Config;
-use crate::coordinator::command::{Command, ConsumerSettings};
+use crate::coordinator::command::{Command, ConsumerSettings, EndTransaction};
 use crate::coordinator::error::GroupError;
 use crate::coordinator::event::Event;
 use crate::coordinator::job::Job;
@@ -119,7 +120,17 @@ impl Shards {
     }
 
     fn submit_to(&self, shard: &Shard, now: Now, from: ReplyTo, command: Command<'_>) -> Submitted {
-        let mut state = shard.lock();
+        self.submit_locked(shard, shard.lock(), now, from, command)
+    }
+
+    fn submit_locked(
+        &self,
+        shard: &Shard,
+        mut state: MutexGuard<'_, State>,
+        now: Now,
+        from: ReplyTo,
+        command: Command<'_>,
+    ) -> Submitted {
         let worked = self.work(&mut state, now, |coordinator, step| {
             self.show_topics(coordinator, now, step);
             coordinator.submit(now, from, command, step);
@@ -201,6 +212,31 @@ impl Shards {
 impl Groups for Shards {
     fn submit(&self, now: Now, group: &str, from: ReplyTo, command: Command<'_>) -> Submitted {
         self.submit_to(self.shard_of(group), now, from, command)
+    }
+
+    fn submit_if(
+        &self,
+        now: Now,
+        group: &str,
+        from: ReplyTo,
+        command: Command<'_>,
+        admits: &mut dyn FnMut() -> Result<(), ResponseError>,
+    ) -> Result<Submitted, ResponseError> {
+        let shard = self.shard_of(group);
+        let state = shard.lock();
+        admits()?;
+        Ok(self.submit_locked(shard, state, now, from, command))
+    }
+
+    fn partition_of(&self, group: &str) -> i32 {
+        // There are no more shards than an i32 of the configuration says.
+        partition_for(group, self.shards.len()) as i32
+    }
+
+    fn end_transaction(&self, now: Now, partition: i32, end: EndTransaction) {
+        if let Some(shard) = usize::try_from(partition).ok().and_then(|shard| self.shards.get(shard)) {
+            self.submit_to(shard, now, NOBODY, Command::EndTransaction(end));
+        }
     }
 
     fn read(&self, group: &str, reader: &mut dyn FnMut(&Coordinator)) -> Result<(), GroupError> {

@@ -6,12 +6,15 @@ use std::io;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
+use kafka_protocol::ResponseError;
+use kafka_protocol::messages::add_partitions_to_txn_request::AddPartitionsToTxnTopic;
 use kafka_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use kafka_protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use kafka_protocol::messages::{
-    FetchRequest, GroupId, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest,
-    ProduceRequest,
+    AddPartitionsToTxnRequest, EndTxnRequest, FetchRequest, FetchResponse, FindCoordinatorRequest, GroupId,
+    HeartbeatRequest, InitProducerIdRequest, JoinGroupRequest, LeaveGroupRequest, ListGroupsRequest,
+    ProduceRequest, ProducerId, TransactionalId,
 };
 use kafka_protocol::protocol::{Decodable, HeaderVersion, Request, StrBytes};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,7 +24,7 @@ use super::*;
 use crate::api::Submitted;
 use crate::config::TopicAtStart;
 use crate::coordinator::Coordinator;
-use crate::coordinator::command::Command;
+use crate::coordinator::command::{Command, EndTransaction};
 use crate::coordinator::error::GroupError;
 use crate::log::test_batch::BatchSpec;
 use crate::types::{Now, ReplyTo, TopicName};
@@ -419,12 +422,137 @@ async fn a_peer_that_does_not_read_is_not_read_from_either() {
     panic!("the server took {sent} bytes of requests that nobody reads the answers of");
 }
 
+/// A producer with transactions, which speaks the newest versions or those before KIP-890.
+struct Transactional {
+    peer: Peer,
+    id: TransactionalId,
+    producer: (ProducerId, i16),
+    is_new: bool,
+}
+
+impl Transactional {
+    async fn begin(server: &Server, is_new: bool, timeout_ms: i32) -> Self {
+        let mut peer = Peer::connect(server).await;
+        let id = TransactionalId(StrBytes::from_static_str("x"));
+        let find = FindCoordinatorRequest::default()
+            .with_key_type(1)
+            .with_coordinator_keys(vec![StrBytes::from_static_str("x")]);
+        assert_eq!(peer.call(4, &find).await.coordinators[0].error_code, 0);
+        let init = InitProducerIdRequest::default()
+            .with_transactional_id(Some(id.clone()))
+            .with_transaction_timeout_ms(timeout_ms)
+            .with_producer_id(ProducerId(-1))
+            .with_producer_epoch(-1);
+        let answer = peer.call(4, &init).await;
+        assert_eq!(answer.error_code, 0);
+        let producer = (answer.producer_id, answer.producer_epoch);
+        let mut begun = Self { peer, id, producer, is_new };
+        if !is_new {
+            let topic = AddPartitionsToTxnTopic::default().with_name(orders()).with_partitions(vec![0]);
+            let add = AddPartitionsToTxnRequest::default()
+                .with_v3_and_below_transactional_id(begun.id.clone())
+                .with_v3_and_below_producer_id(producer.0)
+                .with_v3_and_below_producer_epoch(producer.1)
+                .with_v3_and_below_topics(vec![topic]);
+            let added = begun.peer.call(3, &add).await.results_by_topic_v3_and_below;
+            assert_eq!(added[0].results_by_partition[0].partition_error_code, 0);
+        }
+        begun
+    }
+
+    async fn produce(&mut self) -> i16 {
+        let batch = BatchSpec::new(1, 0).attributes(0x10).producer(self.producer.0.0, self.producer.1, 0);
+        let data = PartitionProduceData::default().with_records(Some(batch.build().into()));
+        let topic = TopicProduceData::default().with_name(orders()).with_partition_data(vec![data]);
+        let request = ProduceRequest::default()
+            .with_transactional_id(Some(self.id.clone()))
+            .with_acks(-1)
+            .with_topic_data(vec![topic]);
+        let version = if self.is_new { 12 } else { 9 };
+        self.peer.call(version, &request).await.responses[0].partition_responses[0].error_code
+    }
+
+    async fn end(&mut self, committed: bool) -> i16 {
+        let request = EndTxnRequest::default()
+            .with_transactional_id(self.id.clone())
+            .with_producer_id(self.producer.0)
+            .with_producer_epoch(self.producer.1)
+            .with_committed(committed);
+        self.peer.call(if self.is_new { 5 } else { 3 }, &request).await.error_code
+    }
+}
+
+/// How many bytes there are, and from where on they are to be skipped.
+fn records_and_aborted(answer: &FetchResponse) -> (usize, Vec<i64>) {
+    let partition = &answer.responses[0].partitions[0];
+    let aborted = partition.aborted_transactions.iter().flatten().map(|aborted| aborted.first_offset);
+    (partition.records.as_ref().map_or(0, Bytes::len), aborted.collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_reads_what_is_committed_waits_for_the_end_of_a_transaction() {
+    for (is_new, committed) in [(false, true), (false, false), (true, true), (true, false)] {
+        let mut config = config(&[]);
+        config.topics_at_start = vec![TopicAtStart::parse("orders:1").expect("a topic")];
+        let server = Server::start(config).expect("a free port");
+        let mut producer = Transactional::begin(&server, is_new, 60_000).await;
+        assert_eq!(producer.produce().await, 0);
+        let mut reader = Peer::connect(&server).await;
+        reader.send(11, &fetch(30_000).with_isolation_level(1)).await;
+        let mut other = Peer::connect(&server).await;
+        let (seen, _) = records_and_aborted(&other.call(11, &fetch(0).with_isolation_level(1)).await);
+        assert_eq!(seen, 0, "what is open is not read");
+        assert_eq!(producer.end(committed).await, 0);
+        let answer = reader.receive::<FetchRequest>(1, 11).await;
+        let (seen, aborted) = records_and_aborted(&answer);
+        assert!(seen > 0);
+        assert_eq!(aborted, if committed { vec![] } else { vec![0] });
+        assert_eq!(answer.responses[0].partitions[0].last_stable_offset, 2, "the record and the marker");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_transaction_that_is_open_for_too_long_is_aborted() {
+    for (is_new, refusal) in [(false, ResponseError::ProducerFenced), (true, ResponseError::InvalidTxnState)]
+    {
+        let mut config = config(&[]);
+        config.topics_at_start = vec![TopicAtStart::parse("orders:1").expect("a topic")];
+        let server = Server::start(config).expect("a free port");
+        let mut producer = Transactional::begin(&server, is_new, 1_000).await;
+        assert_eq!(producer.produce().await, 0);
+        let mut reader = Peer::connect(&server).await;
+        let answer = reader.call(11, &fetch(30_000).with_isolation_level(1)).await;
+        assert_eq!(records_and_aborted(&answer).1, [0]);
+        assert_eq!(producer.end(true).await, refusal.code());
+        assert_eq!(producer.produce().await, ResponseError::InvalidProducerEpoch.code());
+    }
+}
+
 /// Coordinators with a bug in each request.
 #[derive(Debug)]
 struct Buggy;
 
 impl Groups for Buggy {
     fn submit(&self, _: Now, _: &str, _: ReplyTo, _: Command<'_>) -> Submitted {
+        panic!("a bug")
+    }
+
+    fn submit_if(
+        &self,
+        _: Now,
+        _: &str,
+        _: ReplyTo,
+        _: Command<'_>,
+        _: &mut dyn FnMut() -> Result<(), ResponseError>,
+    ) -> Result<Submitted, ResponseError> {
+        panic!("a bug")
+    }
+
+    fn partition_of(&self, _: &str) -> i32 {
+        0
+    }
+
+    fn end_transaction(&self, _: Now, _: i32, _: EndTransaction) {
         panic!("a bug")
     }
 

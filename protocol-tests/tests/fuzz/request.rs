@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bolero::check;
 use bytes::{Bytes, BytesMut};
+use kafka_protocol::ResponseError;
 use kafka_protocol::messages::create_topics_request::CreatableTopic;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use kafka_protocol::messages::{
@@ -14,14 +15,17 @@ use kafka_protocol::messages::{
 use kafka_protocol::protocol::StrBytes;
 use protocol_tests::peer::frame;
 use protocol_tests::requests::{commit, heartbeat, join, metadata, text};
-use rallypoint::api::{self, Context, Entropy, Groups, Services, Submitted, Wakeups};
+use rallypoint::api::{self, Context, Entropy, Groups, Services, Submitted, Transactions, Wakeups};
 use rallypoint::config::{Config, LiveConfig};
-use rallypoint::coordinator::command::Command;
+use rallypoint::coordinator::command::{Command, EndTransaction};
 use rallypoint::coordinator::error::GroupError;
 use rallypoint::coordinator::{Coordinator, GroupConfig, Step};
 use rallypoint::log::{Log, LogSettings};
 use rallypoint::topics::Topics;
-use rallypoint::types::{Millis, Now, ReplyTo, TopicName as Name};
+use rallypoint::txn::command::{AddPartitions, EndTxn, InitProducerId};
+use rallypoint::txn::error::TxnError;
+use rallypoint::txn::{Step as TxnStep, TransactionCoordinator, TxnConfig};
+use rallypoint::types::{Millis, Now, ProducerIdAndEpoch, ReplyTo, TopicName as Name};
 use rallypoint::wire::{api_table, request};
 
 /// A batch of one record, as a producer sends it: value `v`, no key.
@@ -43,6 +47,7 @@ const NOW: Now = Now { monotonic: Millis(1_000), wall: Millis(1_700_000_000_000)
 /// One shard, and everything else that a handler may ask for.
 struct Fake {
     shard: Mutex<Coordinator>,
+    transactions: Mutex<TransactionCoordinator>,
     drawn: AtomicU64,
 }
 
@@ -60,6 +65,25 @@ impl Groups for Fake {
         own.map_or(Submitted::Parked, |(_, reply)| Submitted::Replied(reply))
     }
 
+    fn submit_if(
+        &self,
+        now: Now,
+        group: &str,
+        from: ReplyTo,
+        command: Command<'_>,
+        admits: &mut dyn FnMut() -> Result<(), ResponseError>,
+    ) -> Result<Submitted, ResponseError> {
+        admits().map(|()| self.submit(now, group, from, command))
+    }
+
+    fn partition_of(&self, _: &str) -> i32 {
+        0
+    }
+
+    fn end_transaction(&self, now: Now, _: i32, end: EndTransaction) {
+        self.shard().submit(now, ReplyTo(0), Command::EndTransaction(end), &mut Step::default());
+    }
+
     fn read(&self, _: &str, reader: &mut dyn FnMut(&Coordinator)) -> Result<(), GroupError> {
         reader(&self.shard());
         Ok(())
@@ -71,6 +95,50 @@ impl Groups for Fake {
 
     fn topics_deleted(&self, now: Now, topics: &[Name]) {
         self.shard().submit(now, ReplyTo(0), Command::TopicsDeleted(topics), &mut Step::default());
+    }
+}
+
+impl Fake {
+    fn transactions(&self) -> MutexGuard<'_, TransactionCoordinator> {
+        self.transactions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes all markers for written.
+    fn decide<R>(&self, now: Now, work: impl FnOnce(&mut TransactionCoordinator, &mut TxnStep) -> R) -> R {
+        let mut step = TxnStep::default();
+        let mut transactions = self.transactions();
+        let outcome = work(&mut transactions, &mut step);
+        for marker in std::mem::take(&mut step.markers) {
+            let id = marker.transactional_id.as_str();
+            transactions.markers_written(now, id, marker.producer, &mut step);
+        }
+        outcome
+    }
+}
+
+impl Transactions for Fake {
+    fn init_producer_id(&self, now: Now, init: &InitProducerId<'_>) -> Result<ProducerIdAndEpoch, TxnError> {
+        self.decide(now, |transactions, step| transactions.init_producer_id(now, init, step))
+    }
+
+    fn add_partitions(&self, now: Now, add: &AddPartitions<'_>) -> Result<(), TxnError> {
+        self.transactions().add_partitions(now, add, &mut TxnStep::default())
+    }
+
+    fn verify_partitions(
+        &self,
+        _: Now,
+        verify: &AddPartitions<'_>,
+    ) -> Result<Vec<Result<(), TxnError>>, TxnError> {
+        self.transactions().verify_partitions(verify)
+    }
+
+    fn end(&self, now: Now, end: &EndTxn<'_>) -> Result<ProducerIdAndEpoch, TxnError> {
+        self.decide(now, |transactions, step| transactions.end(now, end, step))
+    }
+
+    fn read(&self, reader: &mut dyn FnMut(&TransactionCoordinator)) {
+        reader(&self.transactions());
     }
 }
 
@@ -88,7 +156,8 @@ fn services() -> Services {
     let config = Arc::new(Config::with(&[]).expect("a valid configuration"));
     let log = LogSettings { bytes_max: 1 << 20, ..LogSettings::default() };
     let shard = Mutex::new(Coordinator::new(GroupConfig::default(), NOW));
-    let fake = Arc::new(Fake { shard, drawn: AtomicU64::new(1) });
+    let transactions = Mutex::new(TransactionCoordinator::new(TxnConfig::default(), NOW));
+    let fake = Arc::new(Fake { shard, transactions, drawn: AtomicU64::new(1) });
     Services {
         live_config: Arc::new(LiveConfig::new(Arc::clone(&config))),
         config,
@@ -96,6 +165,7 @@ fn services() -> Services {
         topics: Arc::new(Mutex::new(Topics::new(Log::new(NOW, log)))),
         cluster: Arc::default(),
         groups: fake.clone(),
+        transactions: fake.clone(),
         entropy: fake.clone(),
         wakeups: fake,
     }

@@ -8,6 +8,7 @@ mod connections;
 mod frames;
 mod groups;
 mod topics;
+mod transactions;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

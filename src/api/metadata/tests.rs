@@ -115,7 +115,7 @@ fn more_than_one_request_may_create_is_not_created_at_all() {
 #[test]
 fn what_cannot_be_created_stays_unknown() {
     let broker = Broker::with_topics(&[("a.b", 1)]);
-    for name in ["a_b", "__cluster_metadata", "__transaction_state"] {
+    for name in ["a_b", "__cluster_metadata", "__share_group_state"] {
         for _ in 0..2 {
             let answer = ask(&broker, 12, &named(&[name]));
             assert_eq!(summary(&answer), [(ResponseError::UnknownTopicOrPartition.code(), Some(name), 0)]);

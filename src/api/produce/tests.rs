@@ -149,14 +149,14 @@ fn a_frame_that_cannot_be_refuses_the_whole_request() {
 }
 
 #[test]
-fn a_transaction_needs_its_id_and_then_a_begin() {
+fn a_transaction_needs_its_id_and_one_that_is_known() {
     let broker = Broker::with_topics(&[("t", 2)]);
     let transactional = batch().attributes(0x10).producer(5, 0, 0).build();
     let asked = request(&[topic("t", &[(0, good()), (1, transactional.clone())])]);
     assert_eq!(answers(&produce(&broker, 12, &asked)), [row("t", 0, 53, -1, -1), row("t", 1, 53, -1, -1)]);
     let id = Some(TransactionalId(StrBytes::from_static_str("id")));
     let asked = request(&[topic("t", &[(1, transactional)])]).with_transactional_id(id);
-    assert_eq!(answers(&produce(&broker, 12, &asked)), [row("t", 1, 48, -1, 0)]);
+    assert_eq!(answers(&produce(&broker, 12, &asked)), [row("t", 1, 49, -1, -1)]);
 }
 
 #[test]

@@ -10,6 +10,8 @@ mod describe_log_dirs;
 mod list_offsets;
 mod offset_commit;
 mod offset_fetch;
+mod txn_offset_commit;
+mod write_txn_markers;
 
 pub use api_versions::*;
 pub use delete_groups::*;
@@ -17,6 +19,8 @@ pub use describe_log_dirs::*;
 pub use list_offsets::*;
 pub use offset_commit::*;
 pub use offset_fetch::*;
+pub use txn_offset_commit::*;
+pub use write_txn_markers::*;
 
 /// What a file of messages needs.
 mod prelude {

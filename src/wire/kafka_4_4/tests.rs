@@ -192,6 +192,63 @@ fn list_offsets() {
 }
 
 #[test]
+fn txn_offset_commit() {
+    check::<_, theirs::TxnOffsetCommitRequest>(|version| TxnOffsetCommitRequest {
+        transactional_id: text("x"),
+        group_id: text("g"),
+        producer_id: 1 << 40,
+        producer_epoch: 3,
+        generation_id_or_member_epoch: if version >= 3 { 7 } else { -1 },
+        member_id: when(version >= 3, text("m")),
+        group_instance_id: when(version >= 3, Some(text("i"))),
+        topics: vec![TxnOffsetCommitRequestTopic {
+            name: when(version <= 5, text("orders")),
+            topic_id: when(version >= 6, TOPIC_ID),
+            partitions: vec![
+                TxnOffsetCommitRequestPartition {
+                    partition_index: 3,
+                    committed_offset: 1 << 40,
+                    committed_leader_epoch: or_minus_one(version >= 2, 5),
+                    committed_metadata: Some(text("note")),
+                },
+                TxnOffsetCommitRequestPartition { committed_metadata: None, ..Default::default() },
+            ],
+        }],
+    });
+    check::<_, theirs::TxnOffsetCommitResponse>(|version| TxnOffsetCommitResponse {
+        throttle_time_ms: 11,
+        topics: vec![TxnOffsetCommitResponseTopic {
+            name: when(version <= 5, text("orders")),
+            topic_id: when(version >= 6, TOPIC_ID),
+            partitions: vec![TxnOffsetCommitResponsePartition { partition_index: 3, error_code: 25 }],
+        }],
+    });
+}
+
+#[test]
+fn write_txn_markers() {
+    check::<_, theirs::WriteTxnMarkersRequest>(|version| WriteTxnMarkersRequest {
+        markers: vec![WritableTxnMarker {
+            producer_id: 1 << 40,
+            producer_epoch: 3,
+            transaction_result: true,
+            topics: vec![WritableTxnMarkerTopic { name: text("orders"), partition_indexes: vec![0, 7] }],
+            coordinator_epoch: 5,
+            transaction_version: when(version >= 2, 2),
+        }],
+    });
+    check::<_, theirs::WriteTxnMarkersResponse>(|_| WriteTxnMarkersResponse {
+        markers: vec![WritableTxnMarkerResult {
+            producer_id: 1 << 40,
+            topics: vec![WritableTxnMarkerTopicResult {
+                name: text("orders"),
+                partitions: vec![WritableTxnMarkerPartitionResult { partition_index: 7, error_code: 3 }],
+            }],
+        }],
+    });
+}
+
+#[test]
 fn api_versions() {
     check::<_, theirs::ApiVersionsRequest>(|version| ApiVersionsRequest {
         client_software_name: when(version >= 3, text("apache-kafka-java")),
@@ -305,4 +362,6 @@ fn keys_are_those_of_kafka() {
     assert_eq!(ApiVersionsRequest::KEY, theirs::ApiVersionsRequest::KEY);
     assert_eq!(DeleteGroupsRequest::KEY, theirs::DeleteGroupsRequest::KEY);
     assert_eq!(DescribeLogDirsRequest::KEY, theirs::DescribeLogDirsRequest::KEY);
+    assert_eq!(TxnOffsetCommitRequest::KEY, theirs::TxnOffsetCommitRequest::KEY);
+    assert_eq!(WriteTxnMarkersRequest::KEY, theirs::WriteTxnMarkersRequest::KEY);
 }
