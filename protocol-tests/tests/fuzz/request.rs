@@ -7,10 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bolero::check;
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::ResponseError;
+use kafka_protocol::messages::add_partitions_to_txn_request::{
+    AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction,
+};
 use kafka_protocol::messages::create_topics_request::CreatableTopic;
 use kafka_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use kafka_protocol::messages::{
-    CreateTopicsRequest, FetchRequest, HeartbeatRequest, LeaveGroupRequest, ProduceRequest, TopicName,
+    AddPartitionsToTxnRequest, CreateTopicsRequest, DescribeTransactionsRequest, EndTxnRequest, FetchRequest,
+    FindCoordinatorRequest, HeartbeatRequest, InitProducerIdRequest, LeaveGroupRequest,
+    ListTransactionsRequest, ProduceRequest, ProducerId, TopicName, TransactionalId,
 };
 use kafka_protocol::protocol::StrBytes;
 use protocol_tests::peer::frame;
@@ -26,6 +31,9 @@ use rallypoint::txn::command::{AddPartitions, EndTxn, InitProducerId};
 use rallypoint::txn::error::TxnError;
 use rallypoint::txn::{Step as TxnStep, TransactionCoordinator, TxnConfig};
 use rallypoint::types::{Millis, Now, ProducerIdAndEpoch, ReplyTo, TopicName as Name};
+use rallypoint::wire::kafka_4_4::{
+    TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic,
+};
 use rallypoint::wire::{api_table, request};
 
 /// A batch of one record, as a producer sends it: value `v`, no key.
@@ -204,6 +212,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         frame("c", 1, 4, &HeartbeatRequest::default()),
         frame("c", 1, 2, &LeaveGroupRequest::default().with_member_id(text("m"))),
     ];
+    let frames = frames.into_iter().chain(of_transactions());
     let empty = api_table::served().flat_map(|api| {
         (api.version_min..=api.version_max).map(|version| {
             let mut frame =
@@ -213,7 +222,50 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             frame
         })
     });
-    frames.into_iter().map(|frame| frame[4..].to_vec()).chain(empty).collect()
+    frames.map(|frame| frame[4..].to_vec()).chain(empty).collect()
+}
+
+/// The requests of one transaction, from its id to its end.
+fn of_transactions() -> Vec<Vec<u8>> {
+    let id = || TransactionalId(StrBytes::from_static_str("x"));
+    let find = FindCoordinatorRequest::default().with_key_type(1).with_coordinator_keys(vec![text("x")]);
+    let init = InitProducerIdRequest::default()
+        .with_transactional_id(Some(id()))
+        .with_transaction_timeout_ms(1_000)
+        .with_producer_id(ProducerId(-1))
+        .with_producer_epoch(-1);
+    let topic = AddPartitionsToTxnTopic::default()
+        .with_name(TopicName(StrBytes::from_static_str("t")))
+        .with_partitions(vec![0]);
+    let add = AddPartitionsToTxnRequest::default()
+        .with_v3_and_below_transactional_id(id())
+        .with_v3_and_below_topics(vec![topic.clone()]);
+    let transaction = AddPartitionsToTxnTransaction::default()
+        .with_transactional_id(id())
+        .with_topics(vec![topic])
+        .with_verify_only(true);
+    let verify = AddPartitionsToTxnRequest::default().with_transactions(vec![transaction]);
+    let offset = TxnOffsetCommitRequestPartition { committed_offset: 5, ..Default::default() };
+    let topic =
+        TxnOffsetCommitRequestTopic { name: text("t"), partitions: vec![offset], ..Default::default() };
+    let commit = TxnOffsetCommitRequest {
+        transactional_id: text("x"),
+        group_id: text("g"),
+        topics: vec![topic],
+        ..Default::default()
+    };
+    let end = EndTxnRequest::default().with_transactional_id(id()).with_committed(true);
+    vec![
+        frame("c", 1, 4, &find),
+        frame("c", 1, 4, &init),
+        frame("c", 1, 3, &add),
+        frame("c", 1, 5, &verify),
+        frame("c", 1, 5, &commit),
+        frame("c", 1, 3, &end),
+        frame("c", 1, 5, &end),
+        frame("c", 1, 0, &DescribeTransactionsRequest::default().with_transactional_ids(vec![id()])),
+        frame("c", 1, 2, &ListTransactionsRequest::default().with_duration_filter(-1)),
+    ]
 }
 
 /// Which seed, which version and key instead of its own, what to change, and what to put behind it.
