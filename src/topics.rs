@@ -126,8 +126,8 @@ impl Topics {
             name::CONSUMER_OFFSETS => {
                 (config.offsets_topic_num_partitions, consumer_offsets_overrides(config))
             }
-            // Differs from Kafka: nor do `transaction.state.log.replication.factor` (3) and
-            // `transaction.state.log.min.isr` (2) matter.
+            // Differs from Kafka: `__transaction_state` stays empty, whose contents are nobody's but the coordinator's;
+            // `transaction.state.log.replication.factor` (3) and `transaction.state.log.min.isr` (2) do not matter.
             name::TRANSACTION_STATE => {
                 (config.transaction_state_log_num_partitions, transaction_state_overrides(config))
             }
