@@ -24,7 +24,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         path: "coordinator",
-        may_import: &["assignor", "coordinator", "java", "topic_regex", "uuid"],
+        may_import: &["assignor", "coordinator", "java", "thin_vec", "topic_regex", "uuid"],
         must_not_contain: &[
             "Instant::now",
             "SystemTime::now",

@@ -2,15 +2,26 @@
 
 use std::borrow::Borrow;
 
+use thin_vec::ThinVec;
+
 /// Keys in ascending order, each with a value. Look-up is a binary search; insertion moves what lies behind.
+///
+/// Most maps are empty or have one entry: an empty one is a single pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VecMap<K, V> {
-    entries: Vec<(K, V)>,
+    entries: ThinVec<(K, V)>,
 }
 
 impl<K, V> Default for VecMap<K, V> {
     fn default() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: ThinVec::new() }
+    }
+}
+
+/// From entries in ascending order of their keys, each key once.
+impl<K, V> FromIterator<(K, V)> for VecMap<K, V> {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
+        Self { entries: entries.into_iter().collect() }
     }
 }
 
@@ -97,7 +108,7 @@ impl<K: Ord, V> VecMap<K, V> {
     /// An empty map takes nothing.
     fn forget_if_empty(&mut self) {
         if self.entries.is_empty() {
-            self.entries = Vec::new();
+            self.entries = ThinVec::new();
         }
     }
 

@@ -1,6 +1,5 @@
 //! The members of a classic group, and who is static, pending or still awaited among them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::vec_map::VecMap;
@@ -22,7 +21,7 @@ pub(super) struct Members {
     /// What the members take in memory, about.
     bytes: usize,
     /// Who has not synced in this generation yet.
-    unsynced: BTreeSet<MemberId>,
+    unsynced: VecMap<MemberId, ()>,
 }
 
 impl Members {
@@ -142,21 +141,17 @@ impl Members {
 
     /// Waits for everybody's SyncGroup.
     pub(super) fn await_syncs(&mut self) {
-        self.unsynced = self.by_id.keys().cloned().collect();
+        self.unsynced = self.by_id.keys().map(|id| (id.clone(), ())).collect();
     }
 
     /// Waits for this member's SyncGroup no longer; says whether there is one to wait for still.
     pub(super) fn has_synced(&mut self, id: &str) -> bool {
         self.unsynced.remove(id);
-        if self.unsynced.is_empty() {
-            // An empty set keeps room for eleven, and most groups are Stable for most of the time.
-            self.unsynced = BTreeSet::new();
-        }
         !self.unsynced.is_empty()
     }
 
     /// Waits for nobody any more; gives those who have not synced.
-    pub(super) fn take_unsynced(&mut self) -> BTreeSet<MemberId> {
+    pub(super) fn take_unsynced(&mut self) -> VecMap<MemberId, ()> {
         std::mem::take(&mut self.unsynced)
     }
 

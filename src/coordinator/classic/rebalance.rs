@@ -198,13 +198,13 @@ impl ClassicGroup {
             return;
         }
         let timeout_ms = self.members.rebalance_timeout_ms();
-        for mut member in self.members.remove_where(|m| late.contains(&m.id)) {
+        for mut member in self.members.remove_where(|m| late.get(&m.id).is_some()) {
             let silent_ms = turn.now.monotonic.since(member.last_heard);
             let removal = Removal::SyncTimeout { rebalance_timeout_ms: timeout_ms, silent_ms };
             self.forget(turn, &mut member, removal);
         }
         self.replace_leader_if_gone();
-        self.prepare_rebalance(turn, Cause::SyncTimedOut { members: late.into_iter().collect() });
+        self.prepare_rebalance(turn, Cause::SyncTimedOut { members: late.keys().cloned().collect() });
     }
 
     /// The session timer of a member, or of an id that was handed out, has fired.

@@ -103,7 +103,7 @@ impl Coordinator {
             let value = CommittedOffset {
                 offset: partition.offset,
                 leader_epoch: partition.leader_epoch,
-                metadata: Arc::from(partition.metadata),
+                metadata: text(partition.metadata),
                 commit_timestamp_ms: now.wall.0,
                 expire_timestamp_ms: commit.retention_ms.map(|ms| now.wall.plus(ms).0),
                 topic_id: partition.topic_id,
@@ -117,6 +117,11 @@ impl Coordinator {
         }
         refused
     }
+}
+
+/// Most commits have nothing to say, which takes no memory.
+fn text(metadata: &str) -> Arc<str> {
+    if metadata.is_empty() { Arc::default() } else { Arc::from(metadata) }
 }
 
 /// Kafka counts UTF-16 units, and a text has never more of those than bytes.
