@@ -22,6 +22,7 @@ GIGABYTE = 1_000_000_000
 class Bench:
     def __init__(self, arguments):
         self.runs = arguments.runs
+        self.runs_of_long = min(arguments.runs, 3)
         self.seconds = arguments.seconds
         self.load_binary = arguments.load
         self.jars = arguments.jars
@@ -92,25 +93,25 @@ class Bench:
         # The record of such a group is larger than a record may be by default, as in Kafka.
         overrides = {"message_max_bytes": 16 << 20}
         found = self.workload(
-            ["rallypoint"], "large", runs=min(self.runs, 3), overrides=overrides, count=7_000, metadata=1_024
+            ["rallypoint"], "large", runs=self.runs_of_long, overrides=overrides, count=7_000, metadata=1_024
         )
         row("one of 7,000 members with 1 KiB of metadata each forms", found, "form_ms", "{:.0f} ms")
         row("– longest wait of a heartbeat in the same shard", found, "bystander_ms_max", "{:.0f} ms")
 
     def groups(self):
-        found = self.workload(["rallypoint", "kfake"], "groups", runs=min(self.runs, 3), count=100_000)
+        found = self.workload(["rallypoint", "kfake"], "groups", runs=self.runs_of_long, count=100_000)
         row("memory of a group of one member (of 100,000)", found, "bytes_a_group", "{:,.0f} bytes")
         row("– listing them", found, "list_ms", "{:.0f} ms")
 
     def connections(self):
-        found = self.workload(["rallypoint", "kfake"], "churn", runs=min(self.runs, 3), connections=8_000)
+        found = self.workload(["rallypoint", "kfake"], "churn", runs=self.runs_of_long, connections=8_000)
         mib = lambda kib: f"{kib / 1_024:.1f} MiB"
         row("memory with 8,000 connections open", found, "resident_kib_open", mib)
         row("– ten seconds after they have gone", found, "resident_kib_10s", mib)
 
     def records(self):
         for size in (100, 1_024):
-            found = self.compare(["rallypoint", "kfake"], lambda name: self.gigabyte(name, size))
+            found = self.compare(["rallypoint", "kfake"], lambda name: self.gigabyte(name, size), self.runs_of_long)
             what = f"1 GB of records of {size:,} bytes, acks=all"
             row(f"produce {what}", found, "produced", "{:.0f} MB/s")
             row("– consume it", found, "consumed", "{:.0f} MB/s")
@@ -147,7 +148,7 @@ class Bench:
             ("growmembers", "of one consumer group with so many members"),
         ):
             found = [
-                self.workload(["rallypoint"], workload, runs=min(self.runs, 3), count=count, seconds=self.seconds)
+                self.workload(["rallypoint"], workload, runs=self.runs_of_long, count=count, seconds=self.seconds)
                 for count in counts
             ]
             for figure, what in (("heartbeat_cpu_us", "a heartbeat"), ("join_cpu_us", "a member to join")):
@@ -198,7 +199,7 @@ def main():
     if unknown:
         parser.error(f"no row is called {', '.join(sorted(unknown))}")
     all_files()
-    print(f"Medians of {arguments.runs} alternating runs on {machine()}.\n")
+    print(f"Medians of {arguments.runs} alternating runs (of 3 where one takes long) on {machine()}.\n")
     print("| | rallypoint | bare server | kfake |\n|---|---|---|---|", flush=True)
     bench = Bench(arguments)
     for function in ROWS:
