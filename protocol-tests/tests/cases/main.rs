@@ -4,6 +4,7 @@
 mod admin;
 mod groups;
 mod offsets;
+mod transactions;
 
 use kafka_protocol::messages::create_topics_request::CreatableTopic;
 use kafka_protocol::messages::describe_groups_response::DescribedGroup;
