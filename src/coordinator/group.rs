@@ -10,7 +10,7 @@ use super::reply::{ListedGroup, Reply};
 use crate::types::{GroupId, Now, ReplyTo};
 
 /// A group of any kind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) kind: Kind,
     pub(super) offsets: Offsets,
@@ -19,7 +19,7 @@ pub(super) struct Group {
 }
 
 /// What the members of a group speak.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// JoinGroup and SyncGroup: the members compute the assignment.
     Classic(ClassicGroup),

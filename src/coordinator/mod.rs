@@ -172,7 +172,7 @@ impl Turn<'_> {
 }
 
 /// One shard: the groups whose ids hash to one partition of `__consumer_offsets`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Coordinator {
     config: GroupConfig,
     groups: BTreeMap<GroupId, Box<Group>>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::limits::{SHARED_TEXT_BYTES_MAX, SHARED_TEXTS_MAX};
 
 /// Texts of a shard that were said lately, so that those who say the same share one piece of memory.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Texts {
     known: BTreeSet<Arc<str>>,
 }

@@ -23,7 +23,7 @@ pub(super) enum TimerKey {
 ///
 /// A heartbeat does not come here: it moves the member's own deadline, and the timer looks at that when it
 /// fires (see [`Lease`]).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Timers {
     due: BTreeSet<(Millis, TimerKey)>,
 }

@@ -13,7 +13,7 @@ use super::super::weight::member_bytes;
 use crate::types::{InstanceId, MemberId, Millis, ReplyTo};
 
 /// A member, with what it offered when it last joined.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) id: MemberId,
     pub(super) instance: Option<InstanceId>,

@@ -9,7 +9,7 @@ use crate::types::{InstanceId, MemberId, ReplyTo};
 /// All members, with the sums over them that would else cost a walk for each request.
 ///
 /// Boxed members in a sorted vector: a B-tree's smallest node has room for eleven, and most groups are small.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Members {
     by_id: VecMap<MemberId, Box<Member>>,
     /// Instance id → the member that holds it.

@@ -39,7 +39,7 @@ pub(super) use view::OffsetAge;
 const CONSUMER: &str = "consumer";
 
 /// A classic group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ClassicGroup {
     id: GroupId,
     state: State,

@@ -9,7 +9,7 @@ use crate::assignor::MemberAssignment;
 use crate::types::{GroupId, MemberId, Millis, TopicPartition};
 
 /// A member, of either protocol.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) id: MemberId,
     pub(super) metadata: Arc<ConsumerMemberMetadata>,
@@ -21,7 +21,7 @@ pub(super) struct Member {
 }
 
 /// What a reload may lose of a member: its timers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Soft {
     /// Its session.
     pub(super) lease: Lease,

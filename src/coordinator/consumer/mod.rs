@@ -44,7 +44,7 @@ pub(super) use timeouts::Timeout;
 const CONSUMER: &str = "consumer";
 
 /// A consumer group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ConsumerGroup {
     id: GroupId,
     epoch: i32,
