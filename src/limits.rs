@@ -163,3 +163,13 @@ pub const CLIENT_NAME_BYTES_MAX: usize = 1 << 10;
 
 /// Bytes of a salt or of a salted password: ten times what SHA-512 makes.
 pub const SCRAM_BYTES_MAX: usize = 640;
+
+/// Bytes of partitions that are looked at for compaction before others may use the log: some tens of milliseconds. One
+/// partition is compacted at once.
+pub const COMPACTED_BYTES_PER_TURN: usize = 16 << 20;
+
+/// Milliseconds after which a partition of `__consumer_offsets` that nobody reads is emptied.
+pub const OFFSETS_TOPIC_IDLE_MS: i64 = 600_000;
+
+/// Bytes after which another batch is begun for what a shard keeps.
+pub const OFFSETS_TOPIC_BATCH_BYTES: usize = 64 << 10;

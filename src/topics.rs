@@ -270,6 +270,10 @@ fn log_config(config: &Config, topic: &Topic) -> LogConfig {
         timestamp_after_max_ms: config.message_timestamp_after_max_ms,
         delete: config.cleanup_policy.delete,
         compact: config.cleanup_policy.compact,
+        delete_retention_ms: config.delete_retention_ms,
+        min_compaction_lag_ms: config.min_compaction_lag_ms,
+        max_compaction_lag_ms: config.max_compaction_lag_ms,
+        min_cleanable_dirty_ratio: config.min_cleanable_dirty_ratio,
     }
 }
 

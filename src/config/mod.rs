@@ -289,6 +289,15 @@ impl FromValue for i64 {
     }
 }
 
+impl FromValue for f64 {
+    fn from_value(value: Option<Value>) -> Self {
+        match value {
+            Some(Value::Double(number)) => number,
+            other => unreachable!("{other:?} is no double"),
+        }
+    }
+}
+
 impl FromValue for i32 {
     fn from_value(value: Option<Value>) -> Self {
         Self::try_from(i64::from_value(value)).expect("an INT has 32 bits")

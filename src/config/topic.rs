@@ -72,6 +72,8 @@ topic_config! {
     compression_type: String = "compression.type",
     /// How long a tombstone outlives compaction. Milliseconds.
     delete_retention_ms: i64 = "delete.retention.ms",
+    /// Records older than this are compacted whatever the ratio says. Milliseconds.
+    max_compaction_lag_ms: i64 = "max.compaction.lag.ms",
     /// The most bytes that a batch may have.
     max_message_bytes: i32 = "max.message.bytes",
     /// How far ahead of the broker's clock a producer's timestamp may be. Milliseconds.
@@ -80,6 +82,10 @@ topic_config! {
     message_timestamp_before_max_ms: i64 = "message.timestamp.before.max.ms",
     /// Whose clock stamps a record.
     message_timestamp_type: TimestampType = "message.timestamp.type",
+    /// How much of a partition has to be new before it is compacted.
+    min_cleanable_dirty_ratio: f64 = "min.cleanable.dirty.ratio",
+    /// Records younger than this are not compacted. Milliseconds.
+    min_compaction_lag_ms: i64 = "min.compaction.lag.ms",
     /// Replicas that must have a record before `acks=all` is answered, at least 1.
     min_insync_replicas: i32 = "min.insync.replicas",
     /// The most bytes of a partition; -1 for no limit.

@@ -19,13 +19,13 @@ const HEADER_UP_TO_MAGIC: usize = 17;
 const RECORD_OVERHEAD_V0: i32 = 14;
 /// Where the bytes begin that the CRC covers.
 pub(crate) const ATTRIBUTES_AT: usize = 21;
-const MAGIC_V2: i8 = 2;
+pub(crate) const MAGIC_V2: i8 = 2;
 
 const CODEC_MASK: i16 = 0x07;
 const LOG_APPEND_TIME: i16 = 0x08;
 pub(crate) const TRANSACTIONAL: i16 = 0x10;
 pub(crate) const CONTROL: i16 = 0x20;
-const DELETE_HORIZON: i16 = 0x40;
+pub(crate) const DELETE_HORIZON: i16 = 0x40;
 const KNOWN_ATTRIBUTES: i16 = CODEC_MASK | LOG_APPEND_TIME | TRANSACTIONAL | CONTROL | DELETE_HORIZON;
 
 const CODEC_ZSTD: i16 = 4;

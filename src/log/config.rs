@@ -2,7 +2,7 @@
 
 /// The topic configs that the log looks at; names and defaults are Kafka's.
 // Differs from Kafka: `compression.type` is not among them, batches stay as their producer compressed them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LogConfig {
     /// `retention.ms`, in milliseconds; `None` keeps for ever (-1).
     pub retention_ms: Option<i64>,
@@ -20,9 +20,16 @@ pub struct LogConfig {
     pub timestamp_after_max_ms: i64,
     /// `cleanup.policy` holds `delete`: retention applies.
     pub delete: bool,
-    /// `cleanup.policy` holds `compact`: records need keys.
-    // Differs from Kafka: nothing is compacted yet.
+    /// `cleanup.policy` holds `compact`: records need keys, and the last one of each key stays.
     pub compact: bool,
+    /// `delete.retention.ms`: how long a tombstone stays after the compaction that first met it.
+    pub delete_retention_ms: i64,
+    /// `min.compaction.lag.ms`: how old a record is before it is compacted.
+    pub min_compaction_lag_ms: i64,
+    /// `max.compaction.lag.ms`: how old a record is when it is compacted whatever the ratio says.
+    pub max_compaction_lag_ms: i64,
+    /// `min.cleanable.dirty.ratio`: how much of a partition has to be new before it is compacted.
+    pub min_cleanable_dirty_ratio: f64,
 }
 
 impl Default for LogConfig {
@@ -37,6 +44,10 @@ impl Default for LogConfig {
             timestamp_after_max_ms: 3_600_000,
             delete: true,
             compact: false,
+            delete_retention_ms: 86_400_000,
+            min_compaction_lag_ms: 0,
+            max_compaction_lag_ms: i64::MAX,
+            min_cleanable_dirty_ratio: 0.5,
         }
     }
 }

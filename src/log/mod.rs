@@ -6,6 +6,8 @@
 //! Source: Kafka's `UnifiedLog`, `ReplicaManager` and `DelayedFetch`.
 
 mod batch;
+mod build;
+mod compact;
 mod config;
 mod error;
 mod fetch_session;
@@ -25,6 +27,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 pub use self::batch::{Incoming, check_first_frame, is_transactional};
+pub use self::build::BatchBuilder;
 pub use self::config::LogConfig;
 pub use self::error::{LogError, RecordError, Rejection};
 pub use self::fetch_session::{
@@ -38,7 +41,7 @@ pub use self::transaction::{
 };
 pub use self::waits::WaitPartition;
 use self::waits::{Grown, Waits};
-use crate::limits::{FETCH_SESSION_PARTITIONS_MAX, LOG_BYTES_MAX};
+use crate::limits::{COMPACTED_BYTES_PER_TURN, FETCH_SESSION_PARTITIONS_MAX, LOG_BYTES_MAX};
 use crate::types::{Millis, Now, ProducerIdAndEpoch, ReplyTo, TopicId, TopicName};
 
 /// A partition of one topic; a topic that is created again under its name is another one.
@@ -100,6 +103,8 @@ pub struct Log {
     ready: Vec<ReplyTo>,
     next_retention_check: Millis,
     next_producer_check: Millis,
+    /// Where compaction goes on, if it is not done, and since when it could have.
+    compaction: Option<(TopicIdPartition, Millis)>,
 }
 
 #[derive(Debug)]
@@ -126,6 +131,7 @@ impl Log {
             ready: Vec::new(),
             next_retention_check: now.after(settings.retention_check_interval_ms),
             next_producer_check: now.after(settings.producer_check_interval_ms),
+            compaction: None,
         }
     }
 
@@ -401,13 +407,17 @@ impl Log {
         self.settings.producer_id_expiration_ms = expiration_ms;
     }
 
-    /// Ends the waits that are due, and drops old segments and idle producers if it is time to look for them.
+    /// Ends the waits that are due, and drops old segments, idle producers and what compaction leaves out if it is time to
+    /// look for them. Compaction stops after [`COMPACTED_BYTES_PER_TURN`] and goes on at the next call.
     pub fn advance(&mut self, now: Now) {
         self.waits.advance(now.monotonic, &mut self.ready);
         if self.next_retention_check <= now.monotonic {
             self.next_retention_check = now.after(self.settings.retention_check_interval_ms);
             self.retain(now.wall);
+            let first = TopicIdPartition { topic: TopicId(0), partition: 0 };
+            self.compaction = Some((first, now.monotonic));
         }
+        self.compact(now);
         if self.next_producer_check <= now.monotonic {
             self.next_producer_check = now.after(self.settings.producer_check_interval_ms);
             let expiration_ms = self.settings.producer_id_expiration_ms;
@@ -419,7 +429,50 @@ impl Log {
     #[must_use]
     pub fn next_deadline(&self) -> Millis {
         let check = self.next_retention_check.min(self.next_producer_check);
+        let check = self.compaction.map_or(check, |(_, since)| since.min(check));
         self.waits.next_deadline().map_or(check, |deadline| deadline.min(check))
+    }
+
+    /// Goes on compacting.
+    fn compact(&mut self, now: Now) {
+        let mut bytes_left = COMPACTED_BYTES_PER_TURN;
+        while let Some((from, _)) = self.compaction {
+            let Some((&id, topic)) = self.topics.range_mut(from.topic..).next() else {
+                self.compaction = None;
+                return;
+            };
+            let first = if id == from.topic { usize::try_from(from.partition).unwrap_or(0) } else { 0 };
+            for (partition, log) in (0..).zip(&mut topic.partitions).skip(first) {
+                if bytes_left == 0 {
+                    self.compaction = Some((TopicIdPartition { topic: id, partition }, now.monotonic));
+                    return;
+                }
+                self.bytes -= log.memory();
+                bytes_left = bytes_left.saturating_sub(log.compact(now.wall, &topic.config));
+                self.bytes += log.memory();
+            }
+            let next = id.0.checked_add(1).map(|id| TopicIdPartition { topic: TopicId(id), partition: 0 });
+            self.compaction = next.map(|next| (next, now.monotonic));
+        }
+    }
+
+    /// Compacts a partition of the broker's own as soon as it pays, so that its memory follows what it says.
+    pub fn compact_early(&mut self, now: Now, partition: TopicIdPartition) {
+        let Some(topic) = self.topics.get_mut(&partition.topic) else { return };
+        let Ok(log) = at_mut(&mut topic.partitions, partition.partition) else { return };
+        self.bytes -= log.memory();
+        log.compact_early(now.wall, &topic.config);
+        self.bytes += log.memory();
+    }
+
+    /// Drops all records of a partition of the broker's own; offsets go on. Whoever waits for it is ready.
+    pub fn clear(&mut self, partition: TopicIdPartition) {
+        let Some(topic) = self.topics.get_mut(&partition.topic) else { return };
+        let Ok(log) = at_mut(&mut topic.partitions, partition.partition) else { return };
+        self.bytes -= log.memory();
+        log.delete_records(None).expect("the end of the log is one of its offsets");
+        self.bytes += log.memory();
+        self.waits.disturbed(partition, &mut self.ready);
     }
 
     fn retain(&mut self, wall: Millis) {

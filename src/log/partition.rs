@@ -6,11 +6,12 @@ use bytes::{Bytes, BytesMut};
 
 use super::Place;
 use super::batch::{Header, Incoming, Stamp};
+use super::compact::{self, Cleaned, LastOffsets};
 use super::config::LogConfig;
 use super::error::LogError;
 use super::producers::{PRODUCER_BYTES, Producers};
 use super::record::Records;
-use super::segment::{BatchView, Segment};
+use super::segment::{BatchView, SEGMENT_BYTES_MAX, Segment};
 use super::transaction::{
     AbortedIndex, AbortedTransaction, Isolation, MARKER_BYTES, ProducerState, TransactionMarker, Unverified,
     Verified,
@@ -78,6 +79,10 @@ pub(crate) struct Partition {
     segments: VecDeque<Segment>,
     /// Memory of all segments but the last.
     sealed_memory: usize,
+    /// Segments from here on have come since the last compaction.
+    compacted_until: i64,
+    /// When the first of the tombstones that compaction met have stayed long enough.
+    tombstones_until: Option<i64>,
     producers: Producers,
     /// Most partitions never see an aborted transaction.
     aborted: Option<Box<AbortedIndex>>,
@@ -404,6 +409,103 @@ impl Partition {
                 excess -= first;
                 self.drop_first();
             }
+        }
+    }
+
+    /// Leaves the last record of each key, if enough has come since that was done or tombstones have stayed long enough.
+    /// Returns how many bytes were looked at.
+    // Differs from Kafka: the open segment is compacted like the others, but for its last batch.
+    pub(crate) fn compact(&mut self, wall: Millis, config: &LogConfig) -> usize {
+        if !config.compact {
+            return 0;
+        }
+        let cleanable = self.cleanable(wall, config);
+        let bytes = |segments: &mut dyn Iterator<Item = &Segment>| -> usize {
+            segments.map(|segment| segment.bytes().len()).sum()
+        };
+        let total = bytes(&mut self.segments.iter().take(cleanable));
+        let is_new = |segment: &&Segment| segment.base_offset() >= self.compacted_until;
+        let dirty = bytes(&mut self.segments.iter().take(cleanable).filter(is_new));
+        let oldest = self.segments.iter().take(cleanable).find(is_new).map(Segment::last_written);
+        let is_late = oldest.is_some_and(|oldest| wall.since(oldest) > config.max_compaction_lag_ms);
+        let is_dirty =
+            dirty > 0 && (is_late || dirty as f64 / total as f64 >= config.min_cleanable_dirty_ratio);
+        if is_dirty || self.tombstones_until.is_some_and(|until| until <= wall.0) {
+            self.compact_segments(cleanable, wall, config.delete_retention_ms);
+        }
+        total
+    }
+
+    /// Compacts as soon as what has come since the last compaction is more than a segment and than what that left.
+    pub(crate) fn compact_early(&mut self, wall: Millis, config: &LogConfig) {
+        let is_new = |segment: &&Segment| segment.base_offset() >= self.compacted_until;
+        let dirty: usize = self.segments.iter().filter(is_new).map(|segment| segment.bytes().len()).sum();
+        let total: usize = self.segments.iter().map(|segment| segment.bytes().len()).sum();
+        if dirty > SEGMENT_BYTES_MAX && dirty > total / 2 {
+            self.compact_segments(self.segments.len(), wall, config.delete_retention_ms);
+        }
+    }
+
+    /// How many of the first segments hold nothing that is too young to be compacted.
+    fn cleanable(&self, wall: Millis, config: &LogConfig) -> usize {
+        let is_young = |segment: &Segment| wall.since(segment.last_written()) < config.min_compaction_lag_ms;
+        self.segments.iter().position(is_young).unwrap_or(self.segments.len())
+    }
+
+    /// Compacts the first `count` segments.
+    fn compact_segments(&mut self, count: usize, wall: Millis, delete_retention_ms: i64) {
+        if let Some(last) = self.segments.back_mut() {
+            last.seal();
+        }
+        let before = std::mem::take(&mut self.segments);
+        let batches = || before.iter().take(count).flat_map(|segment| segment.batches_from(i64::MIN));
+        let mut last = LastOffsets::new();
+        batches().for_each(|batch| compact::note(&batch, &mut last));
+        self.tombstones_until = None;
+        for segment in before.iter().take(count) {
+            for batch in segment.batches_from(i64::MIN) {
+                // A reader at the end of the log must get there: the last batch stays.
+                let cleaned = if batch.next_offset == self.log_end_offset {
+                    Cleaned::Kept
+                } else {
+                    compact::clean(&batch, &last, wall, delete_retention_ms)
+                };
+                let until = match cleaned {
+                    Cleaned::Dropped => None,
+                    Cleaned::Kept => {
+                        self.put_back(segment, batch.bytes, &batch, batch.max_timestamp);
+                        compact::tombstones_until(&batch).filter(|until| wall.0 < *until)
+                    }
+                    Cleaned::Rewritten { bytes, max_timestamp, tombstones_until } => {
+                        self.put_back(segment, &bytes, &batch, max_timestamp);
+                        tombstones_until
+                    }
+                };
+                self.tombstones_until = [self.tombstones_until, until].into_iter().flatten().min();
+            }
+        }
+        drop(last);
+        self.compacted_until = match before.get(count) {
+            Some(next) => next.base_offset(),
+            None => self.log_end_offset,
+        };
+        self.segments.extend(before.into_iter().skip(count));
+        if let Some(last) = self.segments.back_mut() {
+            last.seal();
+        }
+        self.sealed_memory = self.segments.iter().rev().skip(1).map(Segment::memory).sum();
+    }
+
+    /// Puts a batch of `from` into the last segment, or a new one.
+    fn put_back(&mut self, from: &Segment, bytes: &[u8], batch: &BatchView<'_>, max_timestamp: i64) {
+        if !self.segments.back().is_some_and(|last| last.has_room_until(bytes.len(), batch.next_offset)) {
+            if let Some(last) = self.segments.back_mut() {
+                last.seal();
+            }
+            self.segments.push_back(Segment::new(batch.base_offset, from.last_modified()));
+        }
+        if let Some(last) = self.segments.back_mut() {
+            last.push(bytes, batch.next_offset, max_timestamp);
         }
     }
 

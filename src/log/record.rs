@@ -100,6 +100,55 @@ impl Iterator for Records<'_> {
     }
 }
 
+/// A record as it is written, for whoever writes it anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RawRecord<'a> {
+    pub(crate) attributes: u8,
+    pub(crate) timestamp_delta: i64,
+    pub(crate) offset_delta: i32,
+    /// `None` is a null key.
+    pub(crate) key: Option<&'a [u8]>,
+    /// Whether its value is null.
+    pub(crate) is_tombstone: bool,
+    /// Key, value and headers.
+    pub(crate) rest: &'a [u8],
+}
+
+/// Walks the records of a batch that was found good; ends where it is not.
+#[derive(Clone, Debug)]
+pub(crate) struct RawRecords<'a> {
+    rest: Cursor<'a>,
+    left: i32,
+}
+
+impl<'a> RawRecords<'a> {
+    /// `body` is what follows the header.
+    pub(crate) const fn new(header: &Header, body: &'a [u8]) -> Self {
+        Self { rest: Cursor(body), left: header.records_count }
+    }
+}
+
+impl<'a> Iterator for RawRecords<'a> {
+    type Item = RawRecord<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.left <= 0 {
+            return None;
+        }
+        self.left -= 1;
+        let size = self.rest.varint().ok()?;
+        let mut body = Cursor(self.rest.take(size)?);
+        let &attributes = body.take(1)?.first()?;
+        let timestamp_delta = body.varlong().ok()?;
+        let offset_delta = body.varint().ok()?;
+        let rest = body.0;
+        let key_len = body.varint().ok()?;
+        let key = if key_len < 0 { None } else { Some(body.take(key_len)?) };
+        let is_tombstone = body.skip_nullable()?.is_none();
+        Some(RawRecord { attributes, timestamp_delta, offset_delta, key, is_tombstone, rest })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum VarintFault {
     Underflow,

@@ -44,6 +44,7 @@ struct Entry {
 /// A batch within a segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchView<'a> {
+    /// Of its first record, or less where compaction has left a gap.
     pub(crate) base_offset: i64,
     /// Behind its last record.
     pub(crate) next_offset: i64,
@@ -51,13 +52,13 @@ pub(crate) struct BatchView<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-impl BatchView<'_> {
+impl<'a> BatchView<'a> {
     /// `None` never happens to a batch that was appended.
     pub(crate) fn header(&self) -> Option<Header> {
         Header::read(self.bytes)
     }
 
-    pub(crate) fn records_bytes(&self) -> &[u8] {
+    pub(crate) fn records_bytes(&self) -> &'a [u8] {
         self.bytes.get(BATCH_OVERHEAD..).unwrap_or_default()
     }
 }
@@ -88,6 +89,27 @@ impl Segment {
         self.last_modified = wall;
     }
 
+    /// Copies a batch that had its place before to the end, and leaves the offsets before it empty. There must be room.
+    pub(crate) fn push(&mut self, batch: &[u8], next_offset: i64, max_timestamp: i64) {
+        let Data::Open(data) = &mut self.data else { unreachable!("a sealed segment has no room") };
+        data.extend_from_slice(batch);
+        let end = u32::try_from(data.len()).expect("a segment is one batch or at most SEGMENT_BYTES_MAX");
+        let next_delta = u32::try_from(next_offset - self.base_offset).expect("there is room");
+        self.index.push(Entry { next_delta, end, max_timestamp });
+        self.max_timestamp = self.max_timestamp.max(max_timestamp);
+    }
+
+    /// Whether a batch of `len` bytes that ends before `next_offset` still belongs here.
+    pub(crate) fn has_room_until(&self, len: usize, next_offset: i64) -> bool {
+        let fits = self.index.is_empty() || self.bytes().len() + len <= SEGMENT_BYTES_MAX;
+        matches!(self.data, Data::Open(_)) && fits && u32::try_from(next_offset - self.base_offset).is_ok()
+    }
+
+    /// When the last batch was appended.
+    pub(crate) const fn last_modified(&self) -> Millis {
+        self.last_modified
+    }
+
     /// Nothing will be appended any more.
     pub(crate) fn seal(&mut self) {
         if let Data::Open(data) = &mut self.data {
@@ -98,7 +120,7 @@ impl Segment {
         }
     }
 
-    /// The offset of the first record.
+    /// The offset of the first record, or less where compaction has left a gap.
     pub(crate) const fn base_offset(&self) -> i64 {
         self.base_offset
     }
