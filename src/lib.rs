@@ -19,6 +19,7 @@ pub mod observe;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod simulate;
+pub mod store;
 pub mod topic_regex;
 pub mod topics;
 pub mod txn;

@@ -79,6 +79,7 @@ const ROOMS: &[Room] = &[
         ],
         must_not_contain: CLOCKS,
     },
+    Room { path: "store", may_import: &["assignor", "coordinator", "store"], must_not_contain: CLOCKS },
     Room { path: "simulate", may_import: &["assignor", "simulate"], must_not_contain: CLOCKS },
     Room { path: "observe", may_import: &["coordinator", "txn", "observe"], must_not_contain: CLOCKS },
 ];

@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::convert::{isolation_from_wire, text};
 use super::{Context, Outcome, Parked, error_code, lock};
 use crate::catalog::Catalog;
+use crate::catalog::name::CONSUMER_OFFSETS;
 use crate::log::{
     AbortedTransaction, Answered, FetchContext, FetchParams, FetchPartition, FetchTopic, Isolation,
     LEADER_EPOCH, Log, LogError, Read, SessionRequest, TopicIdPartition, WaitPartition, check_leader_epoch,
@@ -78,7 +79,16 @@ pub(super) fn handle(ctx: &Context<'_>, version: i16, request: &FetchRequest) ->
         min_bytes: request.min_bytes.min(bytes_max).into(),
         deadline: ctx.now.after(request.max_wait_ms.into()),
     };
-    answer_or_wait(ctx, log, waiting)
+    let offsets_topic = catalog.by_name(CONSUMER_OFFSETS).map(|topic| topic.id);
+    let shown = waiting.places.iter().flatten().filter(|place| Some(place.topic) == offsets_topic);
+    let shown: Vec<i32> = shown.map(|place| place.partition).collect();
+    if shown.is_empty() {
+        return answer_or_wait(ctx, log, waiting);
+    }
+    // A shard locks the topics while it is locked itself, so nobody may do it the other way round.
+    drop(topics);
+    shown.into_iter().for_each(|partition| ctx.services.groups.show_records(ctx.now, partition));
+    answer_or_wait(ctx, &mut lock(&ctx.services.topics).log, waiting)
 }
 
 /// Goes on with a Fetch that waited: something was appended, deleted, or its time is over.

@@ -9,6 +9,7 @@ use kafka_protocol::ResponseError;
 
 use super::convert::isolation_from_wire;
 use super::{Context, Outcome, error_code, lock};
+use crate::catalog::name::CONSUMER_OFFSETS;
 use crate::log::{
     Isolation, LEADER_EPOCH, Log, LogError, TimestampAndOffset, TopicIdPartition, check_leader_epoch,
 };
@@ -28,6 +29,10 @@ pub(super) fn handle(
 ) -> Outcome<ListOffsetsResponse> {
     let twice = listed_twice(request);
     let isolation = isolation_from_wire(request.isolation_level);
+    let offsets_topic = request.topics.iter().filter(|topic| topic.name.as_str() == CONSUMER_OFFSETS);
+    for partition in offsets_topic.flat_map(|topic| &topic.partitions) {
+        ctx.services.groups.show_records(ctx.now, partition.partition_index);
+    }
     let topics = lock(&ctx.services.topics);
     let find = |topic: &ListOffsetsTopic, partition: &ListOffsetsPartition| {
         let index = partition.partition_index;
@@ -207,5 +212,14 @@ mod tests {
         assert_eq!(refused(&request("t", &[partition(-1, -1), partition(-1, -1)])), 42);
         let isolation_level = ListOffsetsRequest { isolation_level: 7, ..request("t", &[partition(-1, -1)]) };
         assert_eq!(refused(&isolation_level), -1);
+    }
+
+    #[test]
+    fn consumer_offsets_shows_what_the_groups_keep() {
+        let broker = Broker::with_topics(&[("__consumer_offsets", 1), ("t", 1)]);
+        found(&broker, 7, &request("__consumer_offsets", &[partition(-1, -1)]));
+        assert_eq!(broker.shown(), [0]);
+        found(&broker, 7, &request("t", &[partition(-1, -1)]));
+        assert!(broker.shown().is_empty());
     }
 }

@@ -178,6 +178,9 @@ pub trait Groups: Send + Sync {
     /// Reads every shard that can serve, in the order of the partitions of `__consumer_offsets`.
     fn read_all(&self, reader: &mut dyn FnMut(&Coordinator));
 
+    /// Lets a partition of `__consumer_offsets` show what its shard keeps, from now on for as long as it is read.
+    fn show_records(&self, now: Now, partition: i32);
+
     /// Tells every shard that topics are gone.
     fn topics_deleted(&self, now: Now, topics: &[crate::types::TopicName]);
 }

@@ -35,6 +35,7 @@ pub(crate) struct Broker {
 /// What the groups and the shell were told.
 struct Told {
     topics_deleted: Mutex<Vec<TopicName>>,
+    shown: Mutex<Vec<i32>>,
     woken: Mutex<Vec<ReplyTo>>,
     transactions: Mutex<TransactionCoordinator>,
 }
@@ -47,6 +48,7 @@ impl Broker {
         let log = LogSettings { bytes_max: 1 << 20, ..log_settings(&config, 1) };
         let told = Arc::new(Told {
             topics_deleted: Mutex::default(),
+            shown: Mutex::default(),
             woken: Mutex::default(),
             transactions: Mutex::new(TransactionCoordinator::new(TxnConfig::default(), NOW)),
         });
@@ -146,6 +148,11 @@ impl Broker {
         std::mem::take(&mut *self.told.topics_deleted.lock().expect("no test panics while it holds this"))
     }
 
+    /// The partitions of `__consumer_offsets` that were to show what their shards keep.
+    pub(crate) fn shown(&self) -> Vec<i32> {
+        std::mem::take(&mut *self.told.shown.lock().expect("no test panics while it holds this"))
+    }
+
     /// The parked fetches that were woken.
     pub(crate) fn woken(&self) -> Vec<ReplyTo> {
         std::mem::take(&mut *self.told.woken.lock().expect("no test panics while it holds this"))
@@ -179,6 +186,10 @@ impl Groups for Told {
     }
 
     fn read_all(&self, _reader: &mut dyn FnMut(&Coordinator)) {}
+
+    fn show_records(&self, _now: Now, partition: i32) {
+        self.shown.lock().expect("no test panics while it holds this").push(partition);
+    }
 
     fn topics_deleted(&self, _now: Now, topics: &[TopicName]) {
         self.topics_deleted.lock().expect("no test panics while it holds this").extend_from_slice(topics);

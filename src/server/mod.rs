@@ -13,6 +13,7 @@ mod directory;
 mod entropy;
 mod error;
 mod listener;
+mod offsets_topic;
 mod quotas;
 mod shard;
 mod shutdown;
@@ -77,8 +78,8 @@ impl Server {
         let settings = log_settings(&config, SystemEntropy.random() as u64);
         let mut topics = Topics::new(Log::new(clock.now(), settings));
         topics.create_at_start(&config, || SystemEntropy.random()).map_err(StartError::Topic)?;
-        let shards = Shards::new(&config, Arc::clone(&clock), Arc::clone(&directory), topics.latest());
         let topics = Arc::new(Mutex::new(topics));
+        let shards = Shards::new(&config, Arc::clone(&clock), Arc::clone(&directory), &topics);
         let cluster = Arc::new(Cluster::default());
         let quotas = Arc::new(Quotas::new(&config));
         let buffers = Arc::new(Buffers::default());

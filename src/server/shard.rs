@@ -12,7 +12,8 @@ use tokio::task;
 use super::clock::Clock;
 use super::complaints::Chronicle;
 use super::directory::Directory;
-use crate::api::{self, Delivery, Groups, Submitted};
+use super::offsets_topic::{OffsetsTopic, Shown};
+use crate::api::{self, Delivery, Groups, Submitted, Wakeups};
 use crate::assignor::{PartitionAssignor, broker_assignors};
 use crate::config::Config;
 use crate::coordinator::command::{Command, ConsumerSettings, EndTransaction};
@@ -24,7 +25,7 @@ use crate::coordinator::partition_for::partition_for;
 use crate::coordinator::reply::Reply;
 use crate::coordinator::{ConsumerConfig, Coordinator, GroupConfig, Step};
 use crate::limits::{GROUP_MEMBERS_MAX, STEP_RECORDS_KEPT};
-use crate::topics::LatestImage;
+use crate::topics::{LatestImage, Topics};
 use crate::types::{Millis, Now, ReplyTo, TopicName};
 
 /// All shards. Each is active from the start: memory has nothing to load.
@@ -39,6 +40,7 @@ pub(super) struct Shards {
     /// `rallypoint.groups.max.bytes`.
     bytes_max: usize,
     topics: Arc<LatestImage>,
+    offsets_topic: OffsetsTopic,
     /// Where the result of what is done aside goes.
     own: Weak<Self>,
 }
@@ -55,6 +57,8 @@ struct State {
     config: GroupConfig,
     coordinator: Coordinator,
     step: Step,
+    /// What `__consumer_offsets` shows of it, if somebody reads that.
+    shown: Option<Shown>,
 }
 
 /// What is left to do of a step once the lock is released.
@@ -63,6 +67,8 @@ struct Aftermath {
     replies: Vec<(ReplyTo, Reply)>,
     events: Vec<Event>,
     jobs: Vec<Job>,
+    /// Whose fetch of `__consumer_offsets` may be answered now.
+    readers: Vec<ReplyTo>,
 }
 
 /// Nobody: connections are counted from 1.
@@ -74,7 +80,7 @@ impl Shards {
         config: &Config,
         clock: Arc<Clock>,
         directory: Arc<Directory>,
-        topics: Arc<LatestImage>,
+        topics: &Arc<Mutex<Topics>>,
     ) -> Arc<Self> {
         let now = clock.now();
         let count = config.offsets_topic_num_partitions.max(1);
@@ -90,7 +96,8 @@ impl Shards {
             chronicle: Chronicle::default(),
             bytes: AtomicUsize::new(0),
             bytes_max,
-            topics,
+            topics: api::lock(topics).latest(),
+            offsets_topic: OffsetsTopic::new(Arc::clone(topics)),
             own: Weak::clone(own),
         })
     }
@@ -113,7 +120,7 @@ impl Shards {
         });
         let next = state.coordinator.next_deadline().unwrap_or(Millis::MAX);
         shard.announced.store(next.0, Ordering::Release);
-        let aftermath = state.step.take();
+        let aftermath = self.take(&mut state, now);
         drop(state);
         self.conclude(now, aftermath);
         next
@@ -142,7 +149,7 @@ impl Shards {
         }
         let replies = &mut state.step.replies;
         let own = replies.iter().rposition(|(to, _)| *to == from).map(|place| replies.remove(place).1);
-        let aftermath = state.step.take();
+        let aftermath = self.take(&mut state, now);
         drop(state);
         self.conclude(now, aftermath);
         match worked {
@@ -190,12 +197,20 @@ impl Shards {
         });
     }
 
+    /// Takes what leaves the shard. Its records are shown to those who read `__consumer_offsets`.
+    fn take(&self, state: &mut State, now: Now) -> Aftermath {
+        let State { step, shown, .. } = state;
+        let readers = self.offsets_topic.append(now, shown, &step.records);
+        Aftermath { readers, ..step.take() }
+    }
+
     /// Answers those who were parked, and tells the log what happened: a reader of stderr that is slow must not hold
     /// up a shard.
     fn conclude(&self, now: Now, aftermath: Aftermath) {
         for (to, reply) in aftermath.replies {
             self.directory.deliver(to, Delivery::Group(reply));
         }
+        self.directory.wake(&aftermath.readers);
         for event in aftermath.events {
             self.chronicle.log(now, &event);
         }
@@ -250,6 +265,16 @@ impl Groups for Shards {
         }
     }
 
+    fn show_records(&self, now: Now, partition: i32) {
+        let shard = usize::try_from(partition).ok().and_then(|partition| self.shards.get(partition));
+        let Some(shard) = shard else { return };
+        let mut state = shard.lock();
+        let State { coordinator, shown, .. } = &mut *state;
+        let readers = self.offsets_topic.show(now, partition, shown, coordinator.snapshot());
+        drop(state);
+        self.directory.wake(&readers);
+    }
+
     fn topics_deleted(&self, now: Now, topics: &[TopicName]) {
         for shard in &self.shards {
             self.submit_to(shard, now, NOBODY, Command::TopicsDeleted(topics));
@@ -266,7 +291,7 @@ impl Shard {
 impl State {
     fn new(config: GroupConfig, now: Now) -> Self {
         let coordinator = Coordinator::new(config.clone(), now);
-        Self { config, coordinator, step: Step::default() }
+        Self { config, coordinator, step: Step::default(), shown: None }
     }
 
     /// Lets the coordinator work.
@@ -290,6 +315,8 @@ impl State {
             "a shard met a bug and {}",
             if loaded.is_some() { "was loaded anew" } else { "has lost its groups" }
         );
+        // Its records may not have been whole: the next reader gets a new snapshot.
+        self.shown = None;
         self.coordinator = loaded.unwrap_or_else(|| Coordinator::new(self.config.clone(), now));
         Err(error)
     }
@@ -353,6 +380,7 @@ impl Step {
             replies: take_all(&mut self.replies),
             events: take_all(&mut self.events),
             jobs: take_all(&mut self.jobs),
+            readers: Vec::new(),
         }
     }
 }

@@ -562,6 +562,8 @@ impl Groups for Buggy {
 
     fn read_all(&self, _: &mut dyn FnMut(&Coordinator)) {}
 
+    fn show_records(&self, _: Now, _: i32) {}
+
     fn topics_deleted(&self, _: Now, _: &[TopicName]) {}
 }
 

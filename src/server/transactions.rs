@@ -235,6 +235,8 @@ mod tests {
             0
         }
 
+        fn show_records(&self, _: Now, _: i32) {}
+
         fn end_transaction(&self, _: Now, partition: i32, _: EndTransaction) {
             assert!(self.has_failed.swap(true, Ordering::Relaxed), "a bug");
             assert_eq!(partition, 7);

@@ -101,6 +101,8 @@ impl Groups for Fake {
         reader(&self.shard());
     }
 
+    fn show_records(&self, _: Now, _: i32) {}
+
     fn topics_deleted(&self, now: Now, topics: &[Name]) {
         self.shard().submit(now, ReplyTo(0), Command::TopicsDeleted(topics), &mut Step::default());
     }

@@ -305,3 +305,20 @@ fn a_fetch_may_wait_within_a_session() {
     let Outcome::Reply(response) = answered_after(&broker, waiting, 1) else { panic!("no answer") };
     assert_eq!((response.session_id, answers(&response)), (id, vec![row("t", 0, 0, 1, batch_len(1))]));
 }
+
+#[test]
+fn consumer_offsets_shows_what_the_groups_keep() {
+    let broker = Broker::with_topics(&[("__consumer_offsets", 3), ("t", 1)]);
+    let asked =
+        [topic("t", &[partition(0, 0)]), topic("__consumer_offsets", &[partition(2, 0), partition(0, 0)])];
+    fetch(&broker, 12, &request(&asked));
+    assert_eq!(broker.shown(), [2, 0]);
+    fetch(
+        &broker,
+        18,
+        &request(&[by_id(&broker, "__consumer_offsets", &[partition(1, 0), partition(9, 0)])]),
+    );
+    assert_eq!(broker.shown(), [1]);
+    fetch(&broker, 12, &request(&[topic("t", &[partition(0, 0)])]));
+    assert!(broker.shown().is_empty());
+}
