@@ -6,11 +6,11 @@ use std::fs;
 
 use protocol_tests::blessed::{check, root};
 use rallypoint::limits::{
-    ACCEPT_PAUSE_MS, BUFFERED_BYTES_ALWAYS, BUFFERED_BYTES_MAX, COMPLAINT_INTERVAL_MS, DECODED_BYTES_MAX,
-    DECODED_BYTES_PER_FRAME_BYTE, EVENT_LINE_CHARS_MAX, EVENT_LINES_PER_SECOND, FILES_SPARE,
-    GROUP_MEMBERS_BYTES_MAX, GROUP_MEMBERS_MAX, GROUPS_BYTES_MAX, LOG_BYTES_MAX, PARTITIONS_MAX,
-    PARTITIONS_PER_REQUEST_MAX, PROTOCOLS_PER_MEMBER_MAX, READ_BYTES_MAX, RESPONSE_BYTES_MAX,
-    TRANSACTIONS_BYTES_MAX, TURN_MS_MAX, UNSENT_BYTES_MAX,
+    ACCEPT_PAUSE_MS, BUFFERED_BYTES_ALWAYS, BUFFERED_BYTES_MAX, CLIENT_QUOTA_ENTITIES_MAX,
+    COMPLAINT_INTERVAL_MS, DECODED_BYTES_MAX, DECODED_BYTES_PER_FRAME_BYTE, EVENT_LINE_CHARS_MAX,
+    EVENT_LINES_PER_SECOND, FILES_SPARE, GROUP_MEMBERS_BYTES_MAX, GROUP_MEMBERS_MAX, GROUPS_BYTES_MAX,
+    LOG_BYTES_MAX, PARTITIONS_MAX, PARTITIONS_PER_REQUEST_MAX, PROTOCOLS_PER_MEMBER_MAX, READ_BYTES_MAX,
+    RESPONSE_BYTES_MAX, SCRAM_USERS_MAX, TRANSACTIONS_BYTES_MAX, TURN_MS_MAX, UNSENT_BYTES_MAX,
 };
 
 struct Threat {
@@ -240,6 +240,27 @@ fn of_state() -> Vec<Threat> {
             format!("`rallypoint.log.max.bytes` ({})", size(LOG_BYTES_MAX)),
             "src/log/tests.rs",
             "memory_is_bounded_and_given_back",
+        ),
+        threat(
+            "commits without end while `__consumer_offsets` is read",
+            "compacted",
+            "the groups' own, and a segment".to_owned(),
+            "src/server/offsets_topic.rs",
+            "memory_does_not_grow_with_commits",
+        ),
+        threat(
+            "quotas of clients without end",
+            "INVALID_REQUEST",
+            format!("{CLIENT_QUOTA_ENTITIES_MAX} entities"),
+            "src/cluster/client_quotas.rs",
+            "what_clients_can_store_is_bounded",
+        ),
+        threat(
+            "SCRAM credentials without end",
+            "UNACCEPTABLE_CREDENTIAL",
+            format!("{SCRAM_USERS_MAX} users"),
+            "src/cluster/scram.rs",
+            "users_with_credentials_are_bounded",
         ),
         threat(
             "compressed bombs, batches that lie",

@@ -5,6 +5,7 @@ import cli_cases as cli
 import java_cases as j
 import mixed_cases as m
 import scenarios as s
+import tool_cases as tools
 
 CASES = []
 
@@ -185,6 +186,16 @@ add("cli", "S10-describe-consumer", cli.describe("Consumer", "uniform", protocol
 add("cli", "S10-reset-delete", cli.reset_and_delete, ["java"])
 add("cli", "S10-group-configs", cli.group_configs)
 add("cli", "S10-console", cli.console)
+add("cli", "S10-reset-forms", tools.reset_forms)
+add("cli", "S10-reset-plans", tools.reset_plans)
+add("cli", "S10-get-offsets", tools.offsets)
+add("cli", "S10-configs", tools.configs)
+add("cli", "S10-quotas", tools.quotas)
+add("cli", "S10-scram", tools.scram)
+add("cli", "S10-cluster", tools.cluster)
+add("cli", "S10-consumer-offsets", tools.consumer_offsets)
+add("cli", "S10-verifiable", tools.verifiable)
+add("cli", "S10-performance", tools.performance)
 add("cli", "S1-console-crash", cli.crash)
 extra("cli", "S9-transactions", cli.transactions, ["java"])
 add("cli", "S11-share", cli.share_tools)
