@@ -19,6 +19,10 @@ pub const DECODED_BYTES_ALWAYS: usize = 1 << 20;
 /// What no request may exceed once decoded, in bytes: with the largest frame (100 MiB) it stays under 256 MiB.
 pub const DECODED_BYTES_MAX: usize = 128 << 20;
 
+/// Elements of all arrays of a request: three for each partition that there may be. An element of four bytes may make one
+/// of hundreds in the answer.
+pub const REQUEST_ELEMENTS_MAX: usize = 3 * PARTITIONS_MAX;
+
 /// What the request in a frame of this length may take once decoded, in bytes.
 #[must_use]
 pub const fn decoded_bytes_max(frame_bytes: usize) -> usize {
@@ -68,6 +72,14 @@ pub const BUFFERED_BYTES_MAX: usize = 512 << 20;
 
 /// What one connection may hold of those whatever the others hold, in bytes.
 pub const BUFFERED_BYTES_ALWAYS: usize = 64 << 10;
+
+/// Bytes of a request that may take longer than a turn, so that it gets a thread of its own for it.
+pub const LONG_REQUEST_BYTES_MIN: usize = 64 << 10;
+/// The same for requests with large things in them that are only copied: records and what members tell each other.
+pub const LONG_COPY_BYTES_MIN: usize = 4 << 20;
+
+/// Requests that may take long and are answered at a time: each may take some 200 MiB meanwhile.
+pub const LONG_REQUESTS_AT_ONCE_MAX: usize = 2;
 
 /// Milliseconds that a connection with more to do may work before others have their turn.
 pub const TURN_MS_MAX: i64 = 1;
@@ -139,8 +151,28 @@ pub const TRANSACTIONS_BYTES_MAX: usize = 256 << 20;
 /// Protocols that a member may offer: a hundred times what any client does. Each is looked up among all the others.
 pub const PROTOCOLS_PER_MEMBER_MAX: usize = 1_000;
 
+/// Topics that a member of a consumer group may name: each heartbeat that names them sorts them and counts them.
+pub const SUBSCRIBED_TOPICS_MAX: usize = 10_000;
+
 /// Memory of a compiled regular expression for topics, in bytes: what takes more is refused.
 pub const REGEX_BYTES_MAX: usize = 1 << 20;
+
+/// Characters of a regular expression for topics: four of the longest names.
+pub const REGEX_CHARS_MAX: usize = 1_000;
+
+/// Classes beyond ASCII in a regular expression for topics, whose names are ASCII. Where case is ignored, each may take
+/// milliseconds to compile.
+pub const REGEX_WIDE_CLASSES_MAX: usize = 8;
+
+/// Different regular expressions in a group: its members have one in common, or two while they are upgraded.
+pub const REGEXES_PER_GROUP_MAX: usize = 100;
+
+/// Topics that all regular expressions of a group may match together, each counted as often as it is matched: one
+/// expression may match all that there may be.
+pub const REGEX_MATCHES_PER_GROUP_MAX: usize = PARTITIONS_MAX;
+
+/// Jobs that are done at a time: half of what Kafka does (`group.coordinator.background.threads`), on half a machine.
+pub const JOBS_AT_ONCE_MAX: usize = 1;
 
 /// Members of a simulated group: the largest that an answer in seconds is measured for.
 pub const SIMULATED_MEMBERS_MAX: usize = 10_000;

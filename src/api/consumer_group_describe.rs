@@ -8,6 +8,7 @@ use kafka_protocol::messages::{
 };
 
 use super::convert::text;
+use super::room::{Room, TOO_LARGE};
 use super::{Context, Outcome, authorized_operations, error_code};
 use crate::assignor::MemberAssignment;
 use crate::coordinator::error::GroupError;
@@ -22,18 +23,36 @@ pub(super) fn handle(
     ctx: &Context<'_>,
     request: &ConsumerGroupDescribeRequest,
 ) -> Outcome<ConsumerGroupDescribeResponse> {
-    let groups = request.group_ids.iter().map(|group| {
-        let described = describe(ctx, group);
+    let room = Room::for_an_answer();
+    let wanted = request.group_ids.iter().take_while(|_| !room.is_exceeded());
+    let groups = wanted.map(|group| {
+        let described = describe(ctx, group, &room);
         if request.include_authorized_operations && described.error_code == 0 {
             described.with_authorized_operations(authorized_operations::GROUP)
         } else {
             described
         }
     });
-    Outcome::Reply(ConsumerGroupDescribeResponse::default().with_groups(groups.collect()))
+    let groups = groups.collect();
+    if room.is_exceeded() {
+        return Outcome::Close(TOO_LARGE);
+    }
+    Outcome::Reply(ConsumerGroupDescribeResponse::default().with_groups(groups))
 }
 
-fn describe(ctx: &Context<'_>, group: &GroupId) -> DescribedGroup {
+/// About what a member takes in an answer. Each topic of an assignment is named.
+fn bytes_of(member: &ConsumerMemberDescription) -> usize {
+    const TOPIC_BYTES: usize = size_of::<TopicPartitions>() + 100;
+    let metadata = &member.metadata;
+    let texts = metadata.client_id.len() + metadata.regex.as_ref().map_or(0, |regex| regex.len());
+    let named: usize =
+        metadata.topics.iter().map(|topic| size_of::<TopicName>() + topic.as_str().len()).sum();
+    let topics = member.assignment.chunk_by(|a, b| a.topic == b.topic).count() + member.target.iter().count();
+    let partitions = member.assignment.len() + member.target.partition_count();
+    size_of::<Member>() + texts + named + topics * TOPIC_BYTES + partitions * size_of::<i32>()
+}
+
+fn describe(ctx: &Context<'_>, group: &GroupId, room: &Room) -> DescribedGroup {
     let described = DescribedGroup::default().with_group_id(group.clone());
     if group.is_empty() {
         return described.with_error_code(error_code::code(GroupError::InvalidGroupId));
@@ -41,7 +60,8 @@ fn describe(ctx: &Context<'_>, group: &GroupId) -> DescribedGroup {
     let mut found = None;
     let read = ctx.services.groups.read(group, &mut |shard| {
         found = Some(shard.describe_consumer_group(group).map(|found| {
-            let members = found.members.iter().map(|m| member(m, shard.topics())).collect();
+            let admitted = found.members.iter().take_while(|m| room.admits(bytes_of(m)));
+            let members = admitted.map(|m| member(m, shard.topics())).collect();
             (found, members)
         }));
     });

@@ -43,9 +43,14 @@ pub(super) fn handle(
 
 /// About what a config takes in an answer.
 fn bytes_of(config: &DescribeConfigsResourceResult) -> usize {
-    let texts = [&config.value, &config.documentation].map(|text| text.as_ref().map_or(0, |text| text.len()));
-    let synonyms = config.synonyms.len() * size_of::<DescribeConfigsSynonym>();
-    size_of::<DescribeConfigsResourceResult>() + config.name.len() + texts.iter().sum::<usize>() + synonyms
+    /// A text besides its bytes: what shares them, and what the allocator adds.
+    const TEXT_BYTES: usize = 64;
+    let text = |text: Option<&StrBytes>| text.map_or(0, |text| TEXT_BYTES + text.len());
+    let synonym = |synonym: &DescribeConfigsSynonym| {
+        size_of::<DescribeConfigsSynonym>() + text(Some(&synonym.name)) + text(synonym.value.as_ref())
+    };
+    let texts = text(Some(&config.name)) + text(config.value.as_ref()) + text(config.documentation.as_ref());
+    size_of::<DescribeConfigsResourceResult>() + texts + config.synonyms.iter().map(synonym).sum::<usize>()
 }
 
 fn unknown_type() -> ApiError {

@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kafka_protocol::ResponseError;
-use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
 use kafka_protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
@@ -67,7 +66,7 @@ pub(super) fn handle(
 enum Wanted<'a> {
     All,
     Ids(BTreeSet<TopicId>),
-    Names(BTreeSet<&'a str>),
+    Names(BTreeSet<&'a TopicName>),
 }
 
 impl<'a> Wanted<'a> {
@@ -90,14 +89,10 @@ impl<'a> Wanted<'a> {
             // As in Kafka, one id is enough for all names to be passed over.
             return Ok(Self::Ids(ids));
         }
-        let names: Option<BTreeSet<_>> = topics.iter().map(name_of).collect();
+        let names: Option<BTreeSet<_>> = topics.iter().map(|topic| topic.name.as_ref()).collect();
         // Neither id nor name: Kafka stumbles over the null.
         names.map(Self::Names).ok_or(ResponseError::UnknownServerError)
     }
-}
-
-fn name_of(topic: &MetadataRequestTopic) -> Option<&str> {
-    topic.name.as_ref().map(|name| name.as_str())
 }
 
 /// What there is of what a client asks for, unless that is too much for an answer. The topics are answered after the lock is released: with 100,000
@@ -133,12 +128,17 @@ fn by_id(ctx: &Context<'_>, ids: &BTreeSet<TopicId>) -> Option<Found> {
     Some(found)
 }
 
-fn by_name(ctx: &Context<'_>, names: &BTreeSet<&str>, allow_auto_topic_creation: bool) -> Option<Found> {
+fn by_name(
+    ctx: &Context<'_>,
+    names: &BTreeSet<&TopicName>,
+    allow_auto_topic_creation: bool,
+) -> Option<Found> {
     let room = Room::for_an_answer();
     let mut found = Found { existing: Vec::new(), others: Vec::new() };
     let mut missing = Vec::new();
     let topics = super::lock(&ctx.services.topics);
-    for &topic_name in names {
+    for &wire_name in names {
+        let topic_name = wire_name.as_str();
         if !room.admits(size_of::<MetadataResponseTopic>() + topic_name.len()) {
             return None;
         }
@@ -157,7 +157,7 @@ fn by_name(ctx: &Context<'_>, names: &BTreeSet<&str>, allow_auto_topic_creation:
         found.others.push(
             MetadataResponseTopic::default()
                 .with_error_code(error.code())
-                .with_name(Some(TopicName(text(topic_name))))
+                .with_name(Some(wire_name.clone()))
                 .with_is_internal(name::is_internal(topic_name)),
         );
     }

@@ -86,6 +86,8 @@ pub enum Refusal {
     Tag(&'static str),
     /// The decoded message would be larger than this many bytes.
     Budget(usize),
+    /// All arrays together have more elements than any request.
+    Elements,
 }
 
 impl fmt::Display for Refusal {
@@ -99,6 +101,9 @@ impl fmt::Display for Refusal {
             Self::Varint => f.write_str("a varint is longer than five bytes"),
             Self::Tag(field) => write!(f, "{field} is not a tag of this version"),
             Self::Budget(bytes) => write!(f, "decoded, it would take more than {bytes} bytes"),
+            Self::Elements => {
+                write!(f, "its arrays have more than {} elements", limits::REQUEST_ELEMENTS_MAX)
+            }
         }
     }
 }
@@ -113,7 +118,7 @@ pub(super) fn check(api: &Api, version: i16, body: &[u8]) -> Result<(), Refusal>
     };
     let budget = limits::decoded_bytes_max(body.len());
     let flexible = api.is_flexible(version);
-    Walk { rest: Rest(body), version, flexible, budget, spent: 0 }.record(fields)
+    Walk { rest: Rest(body), version, flexible, budget, spent: 0, elements: 0 }.record(fields)
 }
 
 /// The bytes that are not read yet.
@@ -182,6 +187,8 @@ struct Walk<'a> {
     /// What the decoded message may take, in bytes.
     budget: usize,
     spent: usize,
+    /// Of all arrays so far.
+    elements: usize,
 }
 
 impl Walk<'_> {
@@ -240,6 +247,7 @@ impl Walk<'_> {
         // Every element has at least one byte.
         let count = self.rest.fitting(field.name, claimed)?;
         self.charge(count.saturating_mul(element.decoded_bytes()))?;
+        self.count(count)?;
         match element {
             Element::Fixed(bytes) => self.rest.skip(field.name, claimed.saturating_mul(bytes as i64)),
             Element::Text => {
@@ -291,6 +299,11 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    fn count(&mut self, elements: usize) -> Result<(), Refusal> {
+        self.elements = self.elements.saturating_add(elements);
+        if self.elements > limits::REQUEST_ELEMENTS_MAX { Err(Refusal::Elements) } else { Ok(()) }
     }
 
     fn charge(&mut self, bytes: usize) -> Result<(), Refusal> {

@@ -1,5 +1,7 @@
 use kafka_protocol::protocol::StrBytes;
 
+use kafka_protocol::messages::metadata_request::MetadataRequestTopic;
+
 use super::*;
 use crate::api::testing::Broker;
 

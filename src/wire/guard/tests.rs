@@ -404,6 +404,25 @@ fn a_frame_that_grows_out_of_proportion_when_decoded_is_refused() {
     assert!(matches!(check(api, 4, &members), Err(Refusal::Budget(_))));
 }
 
+/// Each element may take hundreds of bytes in the answer.
+#[test]
+fn a_request_has_so_many_elements_and_no_more() {
+    use crate::limits::REQUEST_ELEMENTS_MAX;
+    let api = api_table::find(3).expect("Metadata");
+    assert_eq!(check(api, 1, &metadata(REQUEST_ELEMENTS_MAX, 20)), Ok(()));
+    assert_eq!(check(api, 1, &metadata(REQUEST_ELEMENTS_MAX + 1, 20)), Err(Refusal::Elements));
+    // Those of all arrays count, whatever they consist of.
+    let api = api_table::find(43).expect("ElectLeaders");
+    let topic = |partitions: usize| {
+        [&[0, 1, b't'][..], &(partitions as u32).to_be_bytes(), &vec![0; 4 * partitions]].concat()
+    };
+    let elect = |partitions: usize| {
+        [&[0, 0, 0, 0, 2][..], &topic(partitions), &topic(REQUEST_ELEMENTS_MAX / 2), &[0; 4]].concat()
+    };
+    assert_eq!(check(api, 1, &elect(REQUEST_ELEMENTS_MAX / 2 - 2)), Ok(()));
+    assert_eq!(check(api, 1, &elect(REQUEST_ELEMENTS_MAX / 2 - 1)), Err(Refusal::Elements));
+}
+
 #[test]
 fn decoded_sizes_are_not_less_than_the_structures_of_the_crate() {
     fn element(fields: Fields, path: &[&str]) -> usize {
