@@ -2,6 +2,7 @@
 //!
 //! Source: ConsumerGroup.fromClassicGroup, ClassicGroup.fromConsumerGroup.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::super::Turn;
@@ -56,8 +57,11 @@ impl ClassicGroup {
         let mut metadata = Vec::new();
         let mut targets = Vec::new();
         let mut currents = Vec::new();
+        let mut taken = BTreeSet::new();
         for member in self.members.iter() {
-            let assigned = self.read_assignment(&member.assignment, topics)?;
+            let mut assigned = self.read_assignment(&member.assignment, topics)?;
+            // Differs from Kafka: what two members were assigned, only the first has; Kafka trips over that.
+            assigned.retain(|partition| taken.insert(*partition));
             let (group, id) = (|| self.id.clone(), || member.id.clone());
             metadata.push(Record::ConsumerGroupMemberMetadata {
                 group: group(),
@@ -113,12 +117,14 @@ impl ClassicGroup {
                  assignor before re-attempting the upgrade",
             ));
         }
+        // Differs from Kafka: partitions that a topic does not have are passed over, as topics are that there are not.
         let known = read.partitions.iter().filter_map(|(topic, partitions)| {
-            topics.topic_by_name(topic).map(|topic| (topic.id, partitions))
+            topics.topic_by_name(topic).map(|topic| (topic.id, 0..topic.partitions, partitions))
         });
         let mut assigned: Vec<_> = known
-            .flat_map(|(topic, partitions)| {
-                partitions.iter().map(move |&partition| TopicPartition { topic, partition })
+            .flat_map(|(topic, there_are, partitions)| {
+                let partitions = partitions.iter().filter(move |partition| there_are.contains(partition));
+                partitions.map(move |&partition| TopicPartition { topic, partition })
             })
             .collect();
         assigned.sort_unstable();
