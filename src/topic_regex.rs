@@ -7,7 +7,7 @@ mod translate;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::limits::REGEX_BYTES_MAX;
+use crate::limits::{REGEX_BYTES_MAX, REGEX_CHARS_MAX};
 
 /// A compiled expression.
 #[derive(Clone, Debug)]
@@ -20,7 +20,11 @@ impl TopicRegex {
     ///
     /// # Errors
     /// Why RE2/J does not take it, in a few words.
+    // Differs from Kafka: an expression has at most 1,000 characters and 8 classes beyond ASCII, and takes 1 MiB.
     pub fn new(pattern: &str) -> Result<Self, String> {
+        if pattern.chars().nth(REGEX_CHARS_MAX).is_some() {
+            return Err(format!("expression has more than {REGEX_CHARS_MAX} characters"));
+        }
         let translated = translate::translate(pattern)?;
         RegexBuilder::new(&format!("^(?:{translated})$"))
             .octal(true)

@@ -8,6 +8,7 @@ use super::convert::{java_host, non_empty, text};
 use super::{Context, Outcome, Submitted, error_code, group_settings};
 use crate::coordinator::command::{Command, ConsumerGroupHeartbeat, HeartbeatIntent};
 use crate::coordinator::reply::{ConsumerHeartbeat, Reply};
+use crate::limits::{PARTITIONS_MAX, SUBSCRIBED_TOPICS_MAX};
 use crate::types::{TopicId, TopicPartition};
 
 pub(super) fn handle(
@@ -104,6 +105,14 @@ fn check(
         -2 if request.instance_id.is_none() => return refuse("InstanceId can't be null."),
         ..=-3 => return refuse("MemberEpoch is invalid."),
         _ => {}
+    }
+    // Differs from Kafka: a member names at most 10,000 topics, and owns at most as many partitions as there may be.
+    if request.subscribed_topic_names.as_ref().is_some_and(|names| names.len() > SUBSCRIBED_TOPICS_MAX) {
+        return refuse("SubscribedTopicNames has too many topics.");
+    }
+    let owned = request.topic_partitions.iter().flatten().map(|topic| topic.partitions.len());
+    if owned.sum::<usize>() > PARTITIONS_MAX {
+        return refuse("TopicPartitions has too many partitions.");
     }
     let assignors = &ctx.services.config.group_consumer_assignors;
     match request.server_assignor.as_deref() {

@@ -256,4 +256,6 @@ pub struct RegexesResolved {
     pub group: GroupId,
     /// Expression → the topics it matches.
     pub regexes: Vec<(Arc<str>, ResolvedRegex)>,
+    /// Those that match more than a group may have, and so nothing.
+    pub excessive: Vec<Arc<str>>,
 }

@@ -1,6 +1,7 @@
 //! What happens to consumer groups, in the words of Kafka's log.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::event::Event;
 use crate::types::{GroupId, InstanceId, MemberId};
@@ -39,6 +40,11 @@ pub enum ConsumerEvent {
         epoch: i32,
         /// Who computed it.
         assignor: String,
+    },
+    /// A regular expression matches more topics than there is room for, and is taken to match none.
+    RegexExcessive {
+        /// As the member wrote it.
+        regex: Arc<str>,
     },
     /// The group was a classic one until now.
     Upgraded,
@@ -111,6 +117,12 @@ impl fmt::Display for ConsumerEvent {
             Self::EpochBumped { epoch } => write!(f, "Bumped group epoch to {epoch}."),
             Self::TargetComputed { epoch, assignor } => {
                 write!(f, "Computed a new target assignment for epoch {epoch} with '{assignor}' assignor.")
+            }
+            Self::RegexExcessive { regex } => {
+                write!(
+                    f,
+                    "Regular expression `{regex}` matches more topics than there is memory for, and so none."
+                )
             }
             Self::Upgraded => f.write_str("Converted the classic group to a consumer group."),
             Self::Downgraded => f.write_str("Converted the consumer group to a classic group."),

@@ -65,6 +65,13 @@ impl Group {
         }
     }
 
+    pub(super) fn as_consumer(&self) -> Option<&ConsumerGroup> {
+        match &self.kind {
+            Kind::Classic(_) => None,
+            Kind::Consumer(consumer) => Some(consumer),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         match &self.kind {
             Kind::Classic(classic) => classic.is_empty(),

@@ -254,7 +254,9 @@ impl Coordinator {
                 step.replies.push((from, Reply::ConsumerGroupHeartbeat(outcome)));
             }
             Command::RegexesResolved(resolved) => {
+                let group = resolved.group.clone();
                 self.regexes_resolved(now, resolved, step);
+                self.weigh(group.as_str());
                 step.replies.push((from, Reply::RegexesResolved));
             }
             Command::TopicsChanged(topics) => {

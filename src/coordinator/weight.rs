@@ -8,6 +8,8 @@ use super::command::{Command, JoinGroup};
 
 /// A group without members and offsets, with its place among the groups.
 pub(super) const GROUP_BYTES: usize = 448;
+/// The same of the consumer protocol, with the indexes that it has as soon as there is a member.
+pub(super) const CONSUMER_GROUP_BYTES: usize = 1_792;
 /// A member with its timer, or a member id that was handed out, without its texts.
 pub(super) const MEMBER_BYTES: usize = 512;
 /// A committed offset, without its metadata.

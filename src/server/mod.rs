@@ -12,6 +12,7 @@ mod deadlines;
 mod directory;
 mod entropy;
 mod error;
+mod jobs;
 mod listener;
 mod offsets_topic;
 mod quotas;

@@ -12,6 +12,7 @@ use tokio::task;
 use super::clock::Clock;
 use super::complaints::Chronicle;
 use super::directory::Directory;
+use super::jobs::{self, Jobs};
 use super::offsets_topic::{OffsetsTopic, Shown};
 use crate::api::{self, Delivery, Groups, Submitted, Wakeups};
 use crate::assignor::{PartitionAssignor, broker_assignors};
@@ -40,6 +41,7 @@ pub(super) struct Shards {
     /// `rallypoint.groups.max.bytes`.
     bytes_max: usize,
     topics: Arc<LatestImage>,
+    jobs: Jobs,
     offsets_topic: OffsetsTopic,
     /// Where the result of what is done aside goes.
     own: Weak<Self>,
@@ -98,6 +100,7 @@ impl Shards {
             bytes_max,
             topics: api::lock(topics).latest(),
             offsets_topic: OffsetsTopic::new(Arc::clone(topics)),
+            jobs: Jobs::default(),
             own: Weak::clone(own),
         })
     }
@@ -186,10 +189,15 @@ impl Shards {
 
     /// Does what takes long without a lock, and hands in what came of it.
     fn do_aside(&self, job: Job) {
+        if !self.jobs.add(job) {
+            return;
+        }
         let shards = Weak::clone(&self.own);
         task::spawn_blocking(move || {
-            let resolved = job.run();
-            if let Some(shards) = shards.upgrade() {
+            while let Some(shards) = shards.upgrade()
+                && let Some(job) = shards.jobs.next()
+            {
+                let resolved = jobs::run(job);
                 let group = resolved.group.clone();
                 let now = shards.clock.now();
                 shards.submit(now, group.as_str(), NOBODY, Command::RegexesResolved(resolved));
@@ -352,7 +360,8 @@ fn assignors(listed: &[String]) -> Arc<[Arc<dyn PartitionAssignor>]> {
 
 fn consumer_config(config: &Config) -> ConsumerConfig {
     ConsumerConfig {
-        members_max: usize::try_from(config.group_consumer_max_size).unwrap_or(0),
+        // Differs from Kafka: `group.consumer.max.size` (2,147,483,647) is at most 100,000.
+        members_max: usize::try_from(config.group_consumer_max_size).unwrap_or(0).min(GROUP_MEMBERS_MAX),
         assignors: assignors(&config.group_consumer_assignors),
         migration_policy: match config.group_consumer_migration_policy.to_ascii_lowercase().as_str() {
             "disabled" => MigrationPolicy::Disabled,

@@ -3,19 +3,27 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+use crate::limits::REGEX_WIDE_CLASSES_MAX;
+
 /// The most repetitions that RE2/J takes.
 const REPEAT_MAX: u32 = 1_000;
 
 /// Rewrites an expression, or says why RE2/J does not take it.
 pub(super) fn translate(pattern: &str) -> Result<String, String> {
-    let mut translation = Translation { rest: pattern.chars().peekable(), out: String::new() };
+    let mut translation =
+        Translation { rest: pattern.chars().peekable(), out: String::new(), wide_classes: 0 };
     translation.outside()?;
+    if translation.wide_classes > REGEX_WIDE_CLASSES_MAX {
+        return Err(format!("expression has more than {REGEX_WIDE_CLASSES_MAX} classes beyond ASCII"));
+    }
     Ok(translation.out)
 }
 
 struct Translation<'a> {
     rest: Peekable<Chars<'a>>,
     out: String,
+    /// How many classes, or ends of ranges in classes, are beyond ASCII.
+    wide_classes: usize,
 }
 
 impl Translation<'_> {
@@ -146,7 +154,10 @@ impl Translation<'_> {
                     }
                 }
                 '-' if self.out.ends_with('[') || self.rest.peek() == Some(&']') => self.out.push_str("\\-"),
-                _ => self.out.push(c),
+                _ => {
+                    self.wide_classes += usize::from(!c.is_ascii());
+                    self.out.push(c);
+                }
             }
         }
         Err("missing closing ]".to_owned())
@@ -184,6 +195,7 @@ impl Translation<'_> {
                 self.out.push(c);
             }
             'p' | 'P' | 'x' => {
+                self.wide_classes += usize::from(c != 'x' || in_class);
                 self.out.push('\\');
                 self.out.push(c);
                 self.braced();

@@ -11,6 +11,7 @@ use super::super::record::{
 use super::super::vec_map::VecMap;
 use super::ConsumerGroup;
 use super::member::{Member, PARTITION_BYTES, metadata_bytes};
+use super::regex::resolved_bytes;
 use super::subscription::Subscribers;
 use crate::assignor::MemberAssignment;
 use crate::types::{MemberId, TopicName};
@@ -178,16 +179,45 @@ impl ConsumerGroup {
     }
 
     fn set_resolved(&mut self, regex: &Arc<str>, resolved: Option<&ResolvedRegex>) {
-        for topic in resolved.iter().flat_map(|resolved| resolved.topics.iter()) {
-            self.topics.entry(topic.clone()).or_default().by_regex += 1;
+        let known = self.resolved.get_mut(&**regex);
+        if let (Some(resolved), Some(known)) = (resolved, known)
+            && known.topics == resolved.topics
+        {
+            *known = resolved.clone();
+            return;
         }
+        if let Some(resolved) = resolved {
+            self.add_matches(&resolved.topics);
+        }
+        self.bytes += resolved.map_or(0, resolved_bytes);
         let before = match resolved {
             Some(resolved) => self.resolved.insert(regex.clone(), resolved.clone()),
             None => self.resolved.remove(&**regex),
         };
+        self.bytes -= before.as_ref().map_or(0, resolved_bytes);
         for topic in before.iter().flat_map(|before| before.topics.iter()) {
             self.unsubscribe(topic, |subscribers| &mut subscribers.by_regex);
         }
+    }
+
+    /// Counts topics in that an expression matches. They may be all there are: many are merged and not looked up.
+    fn add_matches(&mut self, matched: &[TopicName]) {
+        if matched.len() < self.topics.len() / 8 {
+            for topic in matched {
+                self.topics.entry(topic.clone()).or_default().by_regex += 1;
+            }
+            return;
+        }
+        let mut known = std::mem::take(&mut self.topics).into_iter().peekable();
+        let mut merged = Vec::with_capacity(known.len() + matched.len());
+        for topic in matched {
+            merged.extend(std::iter::from_fn(|| known.next_if(|(name, _)| name < topic)));
+            let before =
+                known.next_if(|(name, _)| name == topic).map_or_else(Subscribers::default, |(_, s)| s);
+            merged.push((topic.clone(), Subscribers { by_regex: before.by_regex + 1, ..before }));
+        }
+        merged.extend(known);
+        self.topics = merged.into_iter().collect();
     }
 
     fn unsubscribe(&mut self, topic: &TopicName, count: impl FnOnce(&mut Subscribers) -> &mut usize) {

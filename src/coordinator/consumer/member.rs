@@ -76,7 +76,7 @@ pub(super) fn metadata_bytes(metadata: &ConsumerMemberMetadata) -> usize {
 }
 
 /// The name of a topic, and its place among the topics of the group.
-const TOPIC_BYTES: usize = 64;
+pub(super) const TOPIC_BYTES: usize = 64;
 /// A partition that a member has, and what is noted of it elsewhere.
 pub(super) const PARTITION_BYTES: usize = 40;
 

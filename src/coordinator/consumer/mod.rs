@@ -32,7 +32,7 @@ use std::sync::Arc;
 use super::GroupConfig;
 use super::record::{GroupEpoch, Record, ResolvedRegex, TargetAssignmentMetadata};
 use super::vec_map::VecMap;
-use super::weight::GROUP_BYTES;
+use super::weight::CONSUMER_GROUP_BYTES;
 use crate::types::{GroupId, InstanceId, MemberId, Now, TopicId, TopicImage, TopicName, TopicPartition};
 use member::Member;
 use subscription::Subscribers;
@@ -110,7 +110,7 @@ impl ConsumerGroup {
 
     /// What the group takes in memory, about.
     pub(super) fn bytes(&self) -> usize {
-        GROUP_BYTES + self.bytes
+        CONSUMER_GROUP_BYTES + self.bytes
     }
 
     /// Whether a member reads the topic.

@@ -11,10 +11,12 @@ use super::super::error::{GroupError, Refusal};
 use super::super::job::Job;
 use super::super::record::{Record, ResolvedRegex};
 use super::super::{Coordinator, Step};
-use super::subscription::{Draft, Outcome, Subscribers, hash_topics};
+use super::member::TOPIC_BYTES;
+use super::subscription::{Draft, Outcome, hash_topics};
 use super::{ConsumerGroup, Given};
+use crate::limits::REGEXES_PER_GROUP_MAX;
 use crate::topic_regex::TopicRegex;
-use crate::types::{GroupId, Now, TopicImage, TopicName};
+use crate::types::{GroupId, Now, TopicImage};
 
 /// Milliseconds between two looks at the topics, as in Kafka.
 const REFRESH_INTERVAL_MIN_MS: i64 = 10_000;
@@ -59,6 +61,7 @@ impl Draft<'_> {
             match &new {
                 Some(new) if members(new) == 0 => {
                     self.group.check_regex(new)?;
+                    self.check_regex_count()?;
                     is_due = true;
                 }
                 Some(new) if self.group.resolved.get(&**new).is_some() => update = RegexUpdate::Resolved,
@@ -68,6 +71,16 @@ impl Draft<'_> {
         }
         self.maybe_resolve(is_due, old.as_ref(), new.as_ref());
         Ok(update)
+    }
+
+    /// Whether the group may have one more expression.
+    // Differs from Kafka: a group has at most 100 different regular expressions.
+    fn check_regex_count(&self) -> Result<(), Refusal> {
+        if self.group.regexes.len() < REGEXES_PER_GROUP_MAX {
+            return Ok(());
+        }
+        let message = format!("The group has {REGEXES_PER_GROUP_MAX} different regular expressions already.");
+        Err(Refusal::new(GroupError::GroupMaxSizeReached, message))
     }
 
     /// Has the expressions resolved if that is due, and not more often than every ten seconds.
@@ -112,48 +125,83 @@ impl Coordinator {
         step: &mut Step,
     ) {
         let given = Given { now, config: &self.config, topics: &self.topics };
-        let Some(group) = self.groups.get_mut(resolved.group.as_str()).and_then(|g| g.consumer_mut()) else {
+        let RegexesResolved { group: id, mut regexes, excessive } = resolved;
+        let Some(group) = self.groups.get_mut(id.as_str()).and_then(|g| g.consumer_mut()) else {
             return;
         };
         group.resolving = false;
-        let outcome = group.decide_resolved(given, &resolved.regexes);
-        self.carry_out(now, resolved.group.as_str(), outcome, step);
+        let refused = group.forget_beyond(given.config.bytes_left, &mut regexes);
+        let is_changed = group.is_changed_by(&regexes);
+        let excessive = excessive.into_iter().chain(refused);
+        let events = excessive.map(|regex| ConsumerEvent::RegexExcessive { regex }).collect();
+        let outcome = Outcome { records: group.resolved_records(regexes), events, ..Outcome::default() };
+        self.carry_out(now, id.as_str(), outcome, step);
+        let given = Given { now, config: &self.config, topics: &self.topics };
+        let group = self.groups.get(id.as_str()).and_then(|group| group.as_consumer());
+        if let Some(outcome) = group.and_then(|group| group.decide_epoch(given, is_changed)) {
+            self.carry_out(now, id.as_str(), outcome, step);
+        }
     }
 }
 
 impl ConsumerGroup {
-    fn decide_resolved(&self, given: Given<'_>, regexes: &[(Arc<str>, ResolvedRegex)]) -> Outcome {
-        let mut outcome = Outcome::default();
-        let mut topics = self.topics.clone();
-        let mut bump = false;
-        for (regex, new) in regexes.iter().filter(|(regex, _)| self.regexes.get(&**regex).is_some()) {
-            let old: &[TopicName] = self.resolved.get(&**regex).map_or(&[], |old| &old.topics);
-            if *old != *new.topics {
-                bump = true;
-                for topic in old {
-                    topics.entry(topic.clone()).or_default().by_regex -= 1;
-                }
-                for topic in new.topics.iter() {
-                    topics.entry(topic.clone()).or_default().by_regex += 1;
+    /// Has those match nothing for whose topics there is no memory; which ones those are.
+    // Differs from Kafka: what all groups take together is bounded.
+    fn forget_beyond(&self, bytes_left: usize, regexes: &mut [(Arc<str>, ResolvedRegex)]) -> Vec<Arc<str>> {
+        let mut left = bytes_left;
+        let mut refused = Vec::new();
+        for (regex, new) in regexes {
+            let known = self.resolved.get(&**regex).map_or(0, resolved_bytes);
+            let more = resolved_bytes(new).saturating_sub(known);
+            match left.checked_sub(more) {
+                Some(rest) => left = rest,
+                None => {
+                    new.topics = Arc::default();
+                    refused.push(regex.clone());
                 }
             }
-            outcome.records.push(Record::ConsumerGroupRegularExpression {
-                group: self.id.clone(),
-                regex: regex.clone(),
-                value: Some(new.clone()),
-            });
         }
-        let is_read = |subscribers: &Subscribers| !subscribers.is_nobody();
-        let hash =
-            hash_topics(&**given.topics, topics.iter().filter(|(_, s)| is_read(s)).map(|(topic, _)| topic));
-        if bump || hash != self.metadata_hash {
-            let epoch = self.epoch.wrapping_add(1);
-            outcome.records.push(self.epoch_record(epoch, hash));
-            outcome.events.push(ConsumerEvent::EpochBumped { epoch });
-            outcome.topics_seen = Some(given.topics.number());
-        }
-        outcome
+        refused
     }
+
+    /// Whether an expression that a member still has matches something else than before.
+    fn is_changed_by(&self, regexes: &[(Arc<str>, ResolvedRegex)]) -> bool {
+        regexes.iter().any(|(regex, new)| {
+            let old = self.resolved.get(&**regex).map_or(&[][..], |old| &old.topics);
+            self.regexes.get(&**regex).is_some() && *old != *new.topics
+        })
+    }
+
+    /// What is to be written of those that a member still has.
+    fn resolved_records(&self, mut regexes: Vec<(Arc<str>, ResolvedRegex)>) -> Vec<Record> {
+        regexes.retain(|(regex, _)| self.regexes.get(&**regex).is_some());
+        let record = |(regex, new)| Record::ConsumerGroupRegularExpression {
+            group: self.id.clone(),
+            regex,
+            value: Some(new),
+        };
+        regexes.into_iter().map(record).collect()
+    }
+
+    /// The next epoch, if `is_changed` says that there is to be one, or if the topics are not what they were.
+    fn decide_epoch(&self, given: Given<'_>, is_changed: bool) -> Option<Outcome> {
+        let hash = hash_topics(&**given.topics, self.topics.keys());
+        if !is_changed && hash == self.metadata_hash {
+            return None;
+        }
+        let epoch = self.epoch.wrapping_add(1);
+        Some(Outcome {
+            records: vec![self.epoch_record(epoch, hash)],
+            events: vec![ConsumerEvent::EpochBumped { epoch }],
+            topics_seen: Some(given.topics.number()),
+            ..Outcome::default()
+        })
+    }
+}
+
+/// What the topics that an expression matches take in memory, in bytes.
+pub(super) fn resolved_bytes(resolved: &ResolvedRegex) -> usize {
+    TOPIC_BYTES * resolved.topics.len()
 }
 
 /// Whether RE2 takes the expression.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::super::consumer_event::ConsumerEvent;
 use super::super::error::{GroupError, Refusal};
 use super::super::record::ConsumerMemberMetadata;
-use super::member::{self, Member};
+use super::member::{self, Member, PARTITION_BYTES};
 use super::subscription::Draft;
 use crate::assignor::{GroupSpec, MemberAssignment, MemberSpec, SubscriptionType, TopicSpec};
 use crate::types::{TopicId, TopicName};
@@ -33,6 +33,7 @@ impl Draft<'_> {
     fn compute_target(&mut self, group_epoch: i32) -> Result<MemberAssignment, Refusal> {
         let assignor = self.preferred_assignor();
         let spec = self.spec();
+        self.check_memory_for(&spec)?;
         let targets = assignor.assign(&spec).map_err(|error| {
             let message =
                 format!("Failed to compute a new target assignment for epoch {group_epoch}: {error}");
@@ -53,6 +54,21 @@ impl Draft<'_> {
         let assignor = assignor.name().to_owned();
         self.outcome.events.push(ConsumerEvent::TargetComputed { epoch: group_epoch, assignor });
         Ok(own)
+    }
+
+    /// Whether there is memory for what the members would be assigned, which each of them then also has.
+    // Differs from Kafka: what all groups take together is bounded.
+    fn check_memory_for(&self, spec: &GroupSpec) -> Result<(), Refusal> {
+        let wanted: usize = spec.topics.iter().map(|topic| topic.partition_count).sum();
+        let assigned: usize = spec.members.iter().map(|member| member.assignment.partition_count()).sum();
+        let more = wanted.saturating_sub(assigned).saturating_mul(2 * PARTITION_BYTES);
+        if more <= self.given.config.bytes_left {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            GroupError::GroupMaxSizeReached,
+            "There is no memory for more partitions of members.",
+        ))
     }
 
     /// The group as the assignor sees it: all members in the order of their ids, with this one as it will be.
