@@ -19,6 +19,7 @@ use super::{
     renew_delegation_token, sasl_authenticate, sasl_handshake, sync_group, txn_offset_commit,
     unregister_broker, update_features, write_txn_markers,
 };
+use crate::limits::{LONG_COPY_BYTES_MIN, LONG_REQUEST_BYTES_MIN};
 use crate::wire::request::Header;
 use crate::wire::{WireError, kafka_4_4, request, response};
 
@@ -39,6 +40,20 @@ pub struct Pending {
     correlation_id: i32,
     version: i16,
     parked: Parked,
+}
+
+/// Whether a request of so many bytes may take longer than a turn of a connection.
+#[must_use]
+pub const fn may_take_long(key: i16, bytes: usize) -> bool {
+    match key {
+        // Produce, JoinGroup, SyncGroup: what is large in them is copied, and not looked at one by one.
+        0 | 11 | 14 => bytes > LONG_COPY_BYTES_MIN,
+        // Fetch, ListOffsets, OffsetCommit, FindCoordinator, Heartbeat, LeaveGroup, ApiVersions, what belongs to
+        // transactions, and ConsumerGroupHeartbeat.
+        1 | 2 | 8 | 10 | 12 | 13 | 18 | 22..=28 | 68 => bytes > LONG_REQUEST_BYTES_MIN,
+        // Clients ask for anything else when they start, and it may be about all there is.
+        _ => true,
+    }
 }
 
 /// Answers a request into `out`, or says why there is no answer yet.

@@ -100,7 +100,7 @@ use crate::txn::command::{AddPartitions, EndTxn, InitProducerId};
 use crate::txn::error::TxnError;
 use crate::types::{Now, ProducerIdAndEpoch, ReplyTo};
 
-pub use dispatch::{Dispatched, Pending, dispatch, resume};
+pub use dispatch::{Dispatched, Pending, dispatch, may_take_long, resume};
 
 /// What a handler may use, besides the request.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,9 @@ use std::task::{self, Poll};
 use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::task::yield_now;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
+use tokio::task::{block_in_place, yield_now};
 
 use super::buffers::{Buffers, Share};
 use super::clock::Clock;
@@ -25,6 +27,7 @@ use super::quotas::Place;
 use crate::api::{self, Context, Dispatched, Pending, Services, lock};
 use crate::limits::{READ_BYTES_MAX, READ_BYTES_MIN, TURN_MS_MAX, UNSENT_BYTES_MAX, UNSENT_BYTES_MIN};
 use crate::types::{Millis, Now, ReplyTo};
+use crate::wire::request::Header;
 use crate::wire::{WireError, frame, request};
 
 /// What all connections share.
@@ -35,6 +38,8 @@ pub(super) struct Shell {
     pub(super) directory: Arc<Directory>,
     pub(super) complaints: Complaints,
     pub(super) buffers: Arc<Buffers>,
+    /// Taken by a request that may take long while it is answered.
+    pub(super) long_requests: Semaphore,
     /// `socket.request.max.bytes`.
     pub(super) frame_bytes_max: usize,
 }
@@ -79,6 +84,8 @@ enum Progress {
     Unsent,
     /// Others are to have their turn.
     TurnOver,
+    /// The next one may take long.
+    Long(Box<(Header, Bytes)>),
 }
 
 /// Why a connection ends.
@@ -156,7 +163,7 @@ impl Connection {
             self.registration.is_active(now);
             let turn_began = *self.turn_began.get_or_insert(now.monotonic);
             let progress = self.answer(now, turn_began);
-            self.weigh()?;
+            self.weigh(0)?;
             // What was answered before the end goes out all the same.
             self.flush().await?;
             match progress? {
@@ -165,6 +172,8 @@ impl Connection {
                     yield_now().await;
                     self.turn_began = None;
                 }
+                // Boxed: few connections need the room for it.
+                Progress::Long(request) => Box::pin(self.answer_long(*request)).await?,
                 Progress::Parked => self.resume().await?,
                 Progress::Incomplete => self.read().await?,
             }
@@ -183,22 +192,40 @@ impl Connection {
             if self.shell.clock.since(turn_began) > TURN_MS_MAX {
                 return Ok(Progress::TurnOver);
             }
-            match frame::next(&mut self.received, self.shell.frame_bytes_max)? {
-                Some(frame) => self.answer_frame(now, frame)?,
-                None => return Ok(Progress::Incomplete),
+            let Some(mut frame) = frame::next(&mut self.received, self.shell.frame_bytes_max)? else {
+                return Ok(Progress::Incomplete);
+            };
+            let header = request::header(&mut frame)?;
+            if api::may_take_long(header.api.key, frame.len()) {
+                return Ok(Progress::Long(Box::new((header, frame))));
             }
+            self.answer_frame(now, &header, frame)?;
         }
         Ok(Progress::Parked)
     }
 
-    fn answer_frame(&mut self, now: Now, mut frame: Bytes) -> Result<(), End> {
-        let header = request::header(&mut frame)?;
+    fn answer_frame(&mut self, now: Now, header: &Header, frame: Bytes) -> Result<(), End> {
         let from = self.registration.next_request();
         let context = self.shell.context(now, from, &header.client_id, self.peer);
         let unsent = &mut self.unsent;
-        let dispatched = catch_unwind(AssertUnwindSafe(|| api::dispatch(&context, &header, frame, unsent)));
+        let dispatched = catch_unwind(AssertUnwindSafe(|| api::dispatch(&context, header, frame, unsent)));
         self.accept(dispatched.map_err(|_| End::Panicked)??);
         Ok(())
+    }
+
+    /// Answers a request that may take long, while the other connections of this thread go on in another one. There are
+    /// few at a time, for what they take in memory as well.
+    async fn answer_long(&mut self, (header, frame): (Header, Bytes)) -> Result<(), End> {
+        let shell = Arc::clone(&self.shell);
+        self.weigh(frame.len())?;
+        let _permit = shell.long_requests.acquire().await;
+        let now = shell.clock.now();
+        self.turn_began = None;
+        let answer = || self.answer_frame(now, &header, frame);
+        match Handle::current().runtime_flavor() {
+            RuntimeFlavor::MultiThread => block_in_place(answer),
+            _ => answer(),
+        }
     }
 
     /// Waits for what the parked request waits for, and answers it.
@@ -234,11 +261,15 @@ impl Connection {
 
     /// Waits for bytes. The buffer grows with what comes in, whatever is announced.
     async fn read(&mut self) -> Result<(), End> {
-        self.weigh()?;
-        match poll_fn(|cx| self.poll_read(cx)).await? {
-            0 => Err(End::Gone),
-            _ => Ok(()),
+        self.weigh(0)?;
+        if poll_fn(|cx| self.poll_read(cx)).await? == 0 {
+            return Err(End::Gone);
         }
+        // There is more where this came from, and it takes a while to take in: others first.
+        if self.received.len() == self.received.capacity() {
+            yield_now().await;
+        }
+        Ok(())
     }
 
     /// Asks the socket once per wake-up: the stream remembers that a read which left room has emptied it. While there is
@@ -266,9 +297,9 @@ impl Connection {
         }
     }
 
-    /// Counts what the connection holds, and ends it if that is too much.
-    fn weigh(&mut self) -> Result<(), End> {
-        let held = self.received.len() + self.unsent.len();
+    /// Counts what the connection holds, besides a request that waits for its turn, and ends it if that is too much.
+    fn weigh(&mut self, request_bytes: usize) -> Result<(), End> {
+        let held = self.received.len() + self.unsent.len() + request_bytes;
         if self.share.holds(held) { Ok(()) } else { Err(End::Crowded) }
     }
 

@@ -23,12 +23,14 @@ mod transactions;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
+use tokio::sync::Semaphore;
 use tokio::task::{self, JoinSet};
 
 use crate::api::{Entropy, Groups, Services, Transactions, Wakeups};
 use crate::cluster::Cluster;
 use crate::config::listeners::format_host_port;
 use crate::config::{Config, Listener, LiveConfig};
+use crate::limits::LONG_REQUESTS_AT_ONCE_MAX;
 use crate::log::Log;
 use crate::topics::{Topics, log_settings};
 use buffers::Buffers;
@@ -119,6 +121,7 @@ impl Server {
                 directory: Arc::clone(&directory),
                 complaints: Complaints::new(),
                 buffers: Arc::clone(&buffers),
+                long_requests: Semaphore::new(LONG_REQUESTS_AT_ONCE_MAX),
                 frame_bytes_max: usize::try_from(config.socket_request_max_bytes).unwrap_or(0),
             };
             tasks.spawn(listener::accept(socket, Arc::clone(&quotas), Arc::new(shell)));
