@@ -4,7 +4,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use bolero::check;
 use bytes::{Bytes, BytesMut};
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::add_partitions_to_txn_request::{
@@ -274,24 +273,23 @@ fn of_transactions() -> Vec<Vec<u8>> {
 type Input = (u16, Option<u8>, Vec<(u8, u8)>, Vec<u8>);
 
 pub(crate) fn fuzz() {
-    let seeds = seeds();
-    let services = std::panic::AssertUnwindSafe(services());
-    let number = std::panic::AssertUnwindSafe(AtomicU64::new(1));
-    check!().with_test_time(super::duration()).with_type::<Input>().for_each(
-        |(seed, version, edits, tail)| {
-            let mut frame = seeds[usize::from(*seed) % seeds.len()].clone();
-            if let Some(version) = version {
-                frame[3] = *version % 20;
-            }
-            // Key and version stay, so that most requests get beyond the header.
-            for (place, byte) in edits {
-                let place = 4 + usize::from(*place) % (frame.len() - 4);
-                frame[place] = *byte;
-            }
-            frame.extend(tail);
-            serve(&services, Bytes::from(frame), number.fetch_add(1, Ordering::Relaxed));
-        },
-    );
+    let (seeds, services) = (seeds(), services());
+    let number = AtomicU64::new(1);
+    super::fuzz("requests", |(seed, version, edits, tail): Input, outcomes| {
+        let mut frame = seeds[usize::from(seed) % seeds.len()].clone();
+        if let Some(version) = version {
+            frame[3] = version % 20;
+        }
+        // Key and version stay, so that most requests get beyond the header.
+        for (place, byte) in edits {
+            let place = 4 + usize::from(place) % (frame.len() - 4);
+            frame[place] = byte;
+        }
+        frame.extend(tail);
+        let key = frame[1];
+        let answer = serve(&services, Bytes::from(frame), number.fetch_add(1, Ordering::Relaxed));
+        outcomes.note(|| format!("{key} {}", answer.len().checked_ilog2().map_or(0, |bits| bits + 1)));
+    });
 }
 
 #[test]
