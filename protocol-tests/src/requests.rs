@@ -9,8 +9,8 @@ use kafka_protocol::messages::offset_commit_request::{
     OffsetCommitRequestPartition, OffsetCommitRequestTopic,
 };
 use kafka_protocol::messages::{
-    GroupId, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse, MetadataRequest, OffsetCommitRequest,
-    SyncGroupRequest, TopicName,
+    ConsumerGroupHeartbeatRequest, GroupId, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse,
+    MetadataRequest, OffsetCommitRequest, SyncGroupRequest, TopicName,
 };
 use kafka_protocol::protocol::StrBytes;
 
@@ -96,4 +96,32 @@ pub fn metadata<'a>(names: impl Iterator<Item = &'a str>) -> MetadataRequest {
     MetadataRequest::default()
         .with_topics(Some(names.map(topic).collect()))
         .with_allow_auto_topic_creation(true)
+}
+
+/// The first heartbeat of a member of a consumer group that names its topics.
+#[must_use]
+pub fn subscribe<'a>(
+    group: &str,
+    member: &str,
+    topics: impl Iterator<Item = &'a str>,
+) -> ConsumerGroupHeartbeatRequest {
+    consume(group, member, 0)
+        .with_subscribed_topic_names(Some(topics.map(|topic| TopicName(text(topic))).collect()))
+}
+
+/// The same with a regular expression.
+#[must_use]
+pub fn subscribe_to_pattern(group: &str, member: &str, regex: &str) -> ConsumerGroupHeartbeatRequest {
+    consume(group, member, 0).with_subscribed_topic_regex(Some(text(regex)))
+}
+
+/// A heartbeat of a member of a consumer group that owns nothing.
+#[must_use]
+pub fn consume(group: &str, member: &str, epoch: i32) -> ConsumerGroupHeartbeatRequest {
+    ConsumerGroupHeartbeatRequest::default()
+        .with_group_id(GroupId(text(group)))
+        .with_member_id(text(member))
+        .with_member_epoch(epoch)
+        .with_rebalance_timeout_ms(300_000)
+        .with_topic_partitions(Some(Vec::new()))
 }

@@ -9,8 +9,10 @@ use rallypoint::limits::{
     ACCEPT_PAUSE_MS, BUFFERED_BYTES_ALWAYS, BUFFERED_BYTES_MAX, CLIENT_QUOTA_ENTITIES_MAX,
     COMPLAINT_INTERVAL_MS, DECODED_BYTES_MAX, DECODED_BYTES_PER_FRAME_BYTE, EVENT_LINE_CHARS_MAX,
     EVENT_LINES_PER_SECOND, FILES_SPARE, GROUP_MEMBERS_BYTES_MAX, GROUP_MEMBERS_MAX, GROUPS_BYTES_MAX,
-    LOG_BYTES_MAX, PARTITIONS_MAX, PARTITIONS_PER_REQUEST_MAX, PROTOCOLS_PER_MEMBER_MAX, READ_BYTES_MAX,
-    RESPONSE_BYTES_MAX, SCRAM_USERS_MAX, TRANSACTIONS_BYTES_MAX, TURN_MS_MAX, UNSENT_BYTES_MAX,
+    JOBS_AT_ONCE_MAX, LOG_BYTES_MAX, LONG_REQUESTS_AT_ONCE_MAX, PARTITIONS_MAX, PARTITIONS_PER_REQUEST_MAX,
+    PROTOCOLS_PER_MEMBER_MAX, READ_BYTES_MAX, REGEX_BYTES_MAX, REGEX_CHARS_MAX, REGEX_MATCHES_PER_GROUP_MAX,
+    REGEXES_PER_GROUP_MAX, REQUEST_ELEMENTS_MAX, RESPONSE_BYTES_MAX, SCRAM_USERS_MAX, SUBSCRIBED_TOPICS_MAX,
+    TRANSACTIONS_BYTES_MAX, TURN_MS_MAX, UNSENT_BYTES_MAX,
 };
 
 struct Threat {
@@ -39,6 +41,10 @@ const FRAMES: &str = "protocol-tests/tests/hostile/frames.rs";
 const CONNECTIONS: &str = "protocol-tests/tests/hostile/connections.rs";
 const GROUPS: &str = "protocol-tests/tests/hostile/groups.rs";
 const TRANSACTIONS: &str = "protocol-tests/tests/hostile/transactions.rs";
+const CONSUMER: &str = "protocol-tests/tests/hostile/consumer.rs";
+const ANSWERS: &str = "protocol-tests/tests/hostile/answers.rs";
+const AMPLIFICATION: &str = "protocol-tests/tests/hostile/amplification.rs";
+const MEMORY: &str = "protocol-tests/tests/hostile/memory.rs";
 const TOPICS: &str = "protocol-tests/tests/hostile/topics.rs";
 const SERVER: &str = "src/server/tests.rs";
 
@@ -66,6 +72,13 @@ fn of_connections() -> Vec<Threat> {
             decoded,
             FRAMES,
             "empty_elements_are_charged_before_they_are_decoded",
+        ),
+        threat(
+            "the most elements that a request may have, of every API",
+            "answered, or closed",
+            format!("{REQUEST_ELEMENTS_MAX} elements; {LONG_REQUESTS_AT_ONCE_MAX} such requests at a time"),
+            AMPLIFICATION,
+            "no_request_takes_more_than_its_share",
         ),
         threat(
             "200 × a claim of 100 MiB, then silence",
@@ -129,6 +142,13 @@ fn of_connections() -> Vec<Threat> {
             "`connections.max.idle.ms`".to_owned(),
             CONNECTIONS,
             "long_polls_are_timers_and_nothing_else",
+        ),
+        threat(
+            "all of this, and topics and groups, again and again",
+            "what is over leaves nothing behind",
+            "as much memory as before, and a quarter".to_owned(),
+            MEMORY,
+            "what_is_over_leaves_nothing_behind",
         ),
         threat(
             "a request that meets a bug of ours",
@@ -200,11 +220,18 @@ fn of_state() -> Vec<Threat> {
             "transactional_ids_without_end_are_refused",
         ),
         threat(
-            "one large group described 100,000 times in one request",
-            "closed",
-            format!("{} an answer", size(RESPONSE_BYTES_MAX)),
+            "very many groups, listed again and again",
+            "answered, beside the others",
+            format!("{LONG_REQUESTS_AT_ONCE_MAX} such requests at a time"),
             GROUPS,
-            "a_large_group_is_not_described_without_end_in_one_answer",
+            "very_many_groups_can_be_listed",
+        ),
+        threat(
+            "client ids of 32 KB",
+            "kept in member ids only",
+            format!("`rallypoint.groups.max.bytes` ({})", size(GROUPS_BYTES_MAX)),
+            CONNECTIONS,
+            "long_client_ids_are_kept_where_they_must_be_and_nowhere_else",
         ),
         threat(
             "line breaks and escape sequences in ids and reasons",
@@ -272,10 +299,130 @@ fn of_state() -> Vec<Threat> {
     ]
 }
 
+/// Consumer groups, for which the broker computes.
+fn of_consumer_groups() -> Vec<Threat> {
+    let in_all = || format!("`rallypoint.groups.max.bytes` ({})", size(GROUPS_BYTES_MAX));
+    vec![
+        threat(
+            "members of a consumer group without end",
+            "GROUP_MAX_SIZE_REACHED",
+            format!("`group.consumer.max.size`, at most {GROUP_MEMBERS_MAX}"),
+            CONSUMER,
+            "members_of_a_consumer_group_without_end_are_refused",
+        ),
+        threat(
+            "consumer groups without end",
+            "GROUP_MAX_SIZE_REACHED",
+            in_all(),
+            CONSUMER,
+            "consumer_groups_without_end_are_refused",
+        ),
+        threat(
+            "subscriptions to very many topics",
+            "INVALID_REQUEST, GROUP_MAX_SIZE_REACHED",
+            format!("{SUBSCRIBED_TOPICS_MAX} topics a member"),
+            CONSUMER,
+            "a_subscription_has_so_many_topics_and_weighs_what_it_takes",
+        ),
+        threat(
+            "new subscriptions to 10,000 topics with every heartbeat",
+            "answered; assigned now and then",
+            "`group.consumer.assignment.interval.ms`".to_owned(),
+            CONSUMER,
+            "new_subscriptions_all_the_time_hold_nobody_up",
+        ),
+        threat(
+            "10,000 members and 81,000 partitions",
+            "answered; assigned now and then",
+            "`group.consumer.assignment.interval.ms`".to_owned(),
+            CONSUMER,
+            "targets_of_very_many_members_hold_nobody_up",
+        ),
+        threat(
+            "groups that are assigned all partitions each",
+            "GROUP_MAX_SIZE_REACHED",
+            in_all(),
+            CONSUMER,
+            "what_members_are_assigned_is_bounded",
+        ),
+        threat(
+            "owned partitions and epochs that are lies",
+            "not believed; FENCED_MEMBER_EPOCH, INVALID_REQUEST",
+            format!("{PARTITIONS_MAX} partitions"),
+            CONSUMER,
+            "what_a_member_says_it_owns_is_not_believed",
+        ),
+        threat(
+            "a classic group with partitions that there are not, and its upgrade",
+            "passed over",
+            "the partitions of the topic".to_owned(),
+            CONSUMER,
+            "partitions_that_there_are_not_are_not_taken_over_from_a_classic_group",
+        ),
+        threat(
+            "costly and very many regular expressions",
+            "INVALID_REGULAR_EXPRESSION, GROUP_MAX_SIZE_REACHED",
+            format!(
+                "{REGEX_CHARS_MAX} characters, {} compiled, {REGEXES_PER_GROUP_MAX} a group; {JOBS_AT_ONCE_MAX} jobs at \
+                 a time",
+                size(REGEX_BYTES_MAX)
+            ),
+            CONSUMER,
+            "regular_expressions_are_bounded_in_length_size_and_number",
+        ),
+        threat(
+            "regular expressions that match everything",
+            "too much matches nothing; the log says so",
+            format!("{REGEX_MATCHES_PER_GROUP_MAX} matches a group; {}", in_all()),
+            CONSUMER,
+            "what_regular_expressions_match_is_bounded",
+        ),
+        threat(
+            "a regular expression that meets a bug of ours",
+            "looked at again with the next heartbeat",
+            String::new(),
+            "src/server/jobs.rs",
+            "a_job_that_meets_a_bug_is_given_up_and_its_group_is_told",
+        ),
+    ]
+}
+
+/// The same large thing asked for 10,000 times and more in one request.
+fn of_answers() -> Vec<Threat> {
+    let answers = [
+        ("DescribeGroups of one large group", "a_large_group_is_not_described_without_end_in_one_answer"),
+        (
+            "ConsumerGroupDescribe of one large group",
+            "a_large_consumer_group_is_not_described_without_end_in_one_answer",
+        ),
+        ("OffsetFetch of one group", "the_offsets_of_a_group_are_not_fetched_without_end_in_one_answer"),
+        ("DescribeConfigs of all brokers", "configs_are_not_described_without_end_in_one_answer"),
+    ];
+    let bound = || format!("{} an answer", size(RESPONSE_BYTES_MAX));
+    answers.map(|(input, test)| threat(input, "closed", bound(), ANSWERS, test)).into()
+}
+
+/// Every attack is in the table.
+#[test]
+fn lists_all_that_is_tried() {
+    let threats = threats();
+    for file in fs::read_dir(root().join("protocol-tests/tests/hostile")).expect("the attacks") {
+        let source = fs::read_to_string(file.expect("a file").path()).expect("it can be read");
+        let tests = source.split("#[test]\nfn ").skip(1).filter_map(|rest| rest.split('(').next());
+        for test in tests {
+            assert!(threats.iter().any(|threat| threat.test == test), "SECURITY.md does not list {test}");
+        }
+    }
+}
+
+fn threats() -> Vec<Threat> {
+    [of_connections(), of_state(), of_consumer_groups(), of_answers()].into_iter().flatten().collect()
+}
+
 #[test]
 fn lists_what_is_tried() {
     let mut table = String::from("| input | answer | bound | test |\n|---|---|---|---|\n");
-    for Threat { input, answer, bound, file, test } in of_connections().into_iter().chain(of_state()) {
+    for Threat { input, answer, bound, file, test } in threats() {
         let source = fs::read_to_string(root().join(file)).expect("the file of the test");
         assert!(source.contains(&format!("fn {test}()")), "{file} has no test {test}");
         let _ = writeln!(table, "| {input} | {answer} | {bound} | `{test}` |");

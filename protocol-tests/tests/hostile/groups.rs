@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use kafka_protocol::messages::join_group_request::JoinGroupRequestProtocol;
-use kafka_protocol::messages::{DescribeGroupsRequest, GroupId, JoinGroupRequest, ListGroupsRequest};
+use kafka_protocol::messages::{DescribeGroupsRequest, GroupId, ListGroupsRequest};
 use kafka_protocol::protocol::StrBytes;
 use protocol_tests::peer::{Peer, frame};
-use protocol_tests::requests::{commit, join, join_alone, metadata, sync, text};
+use protocol_tests::requests::{commit, join, join_alone, metadata, text};
 use protocol_tests::victim::Victim;
 
 use crate::frames::is_served;
@@ -140,16 +140,11 @@ fn offsets_without_end_are_refused_and_not_again_and_again() {
     assert!(damage.growth_bytes <= 64 * MIB * 3 / 2, "{damage:?}");
 }
 
-/// A join with this much metadata, in one protocol.
-fn heavy_join(bytes: usize) -> JoinGroupRequest {
-    join("g", "", &vec![0; bytes])
-}
-
 #[test]
 fn the_metadata_of_a_group_is_bounded() {
     let damage = attack("1,000 members with 1 MiB of metadata", &[], |victim| {
         join_alone(&mut victim.connect(), "g").expect("the server is well");
-        let heavy = frame("test", 1, 3, &heavy_join(MIB));
+        let heavy = frame("test", 1, 3, &join("g", "", &[0; MIB]));
         let mut peers: Vec<Peer> = (0..1_000).map(|_| victim.connect()).collect();
         for peer in &mut peers {
             peer.send_bytes(&heavy).expect("the server reads");
@@ -237,19 +232,4 @@ fn very_many_groups_can_be_listed() {
         }
     }));
     assert!(damage.growth_bytes <= 128 * MIB, "{damage:?}");
-}
-
-#[test]
-fn a_large_group_is_not_described_without_end_in_one_answer() {
-    let damage = attack("DescribeGroups of one large group 100,000 times", &[], |victim| {
-        let mut member = victim.connect();
-        let joined = member.call(3, &heavy_join(MIB * 8 / 10)).expect("an answer");
-        assert_eq!(member.call(3, &sync("g", &joined)).expect("an answer").error_code, 0);
-        let group = GroupId(StrBytes::from_static_str("g"));
-        let describe = DescribeGroupsRequest::default().with_groups(vec![group; 100_000]);
-        let mut peer = victim.connect();
-        peer.send(2, &describe).expect("the server reads");
-        let _ = peer.receive_frame();
-    });
-    assert!(damage.growth_bytes <= 256 * MIB, "{damage:?}");
 }

@@ -4,9 +4,13 @@
 //! With `HOSTILE_STRICT=1` (a release build on a machine that has nothing else to do) heartbeats are held to the bound;
 //! otherwise to one that a debug build on a busy machine can keep.
 
+mod amplification;
+mod answers;
 mod connections;
+mod consumer;
 mod frames;
 mod groups;
+mod memory;
 mod topics;
 mod transactions;
 
@@ -34,10 +38,13 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+pub(crate) fn is_strict() -> bool {
+    std::env::var_os("HOSTILE_STRICT").is_some()
+}
+
 /// Bystanders were served all the while.
 pub(crate) fn judge(damage: Damage) -> Damage {
-    let strict = std::env::var_os("HOSTILE_STRICT").is_some();
-    let bound = Duration::from_millis(if strict { 50 } else { 2_000 });
+    let bound = Duration::from_millis(if is_strict() { 50 } else { 2_000 });
     assert!(damage.heartbeat_p99 < bound, "heartbeats of others took {:?}", damage.heartbeat_p99);
     damage
 }
