@@ -146,7 +146,7 @@ fn of_connections() -> Vec<Threat> {
         threat(
             "all of this, and topics and groups, again and again",
             "what is over leaves nothing behind",
-            "as much memory as before, and a quarter".to_owned(),
+            "as much memory as before, and a half".to_owned(),
             MEMORY,
             "what_is_over_leaves_nothing_behind",
         ),

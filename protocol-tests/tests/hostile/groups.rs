@@ -156,7 +156,8 @@ fn the_metadata_of_a_group_is_bounded() {
         let members = census(victim, "g").1;
         assert!((8..=16).contains(&members), "{members}");
     });
-    assert!(damage.growth_bytes <= 256 * MIB, "{damage:?}");
+    // What is under way of 1,000 frames counts too, which has a bound for all connections together.
+    assert!(damage.growth_bytes <= 768 * MIB, "{damage:?}");
 }
 
 #[test]
