@@ -1,6 +1,6 @@
 //! DescribeProducers (key 61), version 0: the producers that partitions remember, and their open transactions (KIP-664).
 //!
-//! Differs from Kafka: `__consumer_offsets` has no records here, so that nobody is shown who has offsets in it.
+//! Differs from Kafka: nobody is shown who has offsets of a transaction in `__consumer_offsets`.
 
 use kafka_protocol::ResponseError;
 use kafka_protocol::messages::describe_producers_request::TopicRequest;

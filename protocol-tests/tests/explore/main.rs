@@ -1,10 +1,10 @@
-//! Every way that a small consumer group can go: three members, three partitions, and in each state that can be reached
-//! every next thing that may happen (`world`). Members come, go, crash, are slow to give partitions up until they are
-//! thrown out; answers get lost and requests come twice. What must hold always and in the end is judged by what the members
-//! were told, not by what the coordinator thinks (`judge`).
+//! Every way that a small consumer group can go, as far as it is followed: three members, three partitions, and in each
+//! state that is reached every next thing that may happen (`world`). Members come, go, crash, are slow to give partitions
+//! up until they are thrown out; answers get lost and requests come twice. What must hold always and in the end is judged by
+//! what the members were told, not by what the coordinator thinks (`judge`).
 //!
-//! States are told apart by what epochs say about each other, not by their numbers (`view`), so that there is an end to
-//! them. `EXPLORE_STATES=…` looks at more than the usual number, breadth first.
+//! States are told apart by what epochs say about each other, not by their numbers (`view`), and looked at breadth first.
+//! `EXPLORE_STATES=…` looks at more than the usual number.
 
 mod client;
 mod judge;
@@ -17,7 +17,7 @@ use std::env;
 use judge::Outcome;
 use world::{Action, World};
 
-/// Some hundred thousand are all there are; these are the ones that are reached by the fewest steps.
+/// All that four steps lead to, and part of what five do. From each of them the group is seen getting together.
 const STATES: usize = 8_000;
 
 /// How a state was reached: from which one, and by what.
