@@ -167,11 +167,12 @@ def cluster(case):
 
 
 def partition_of(group):
-    """The partition of __consumer_offsets that a group is kept in: Java's String.hashCode, of 50."""
+    """The partition of __consumer_offsets that a group is kept in: the absolute value (Utils.abs, and not
+    Utils.toPositive, which the partitioner of producers takes) of Java's String.hashCode, of 50."""
     code = 0
     for character in group:
         code = (31 * code + ord(character)) & 0xFFFFFFFF
-    return (code & 0x7FFFFFFF) % 50
+    return min(code, 2 ** 32 - code) % 2 ** 31 % 50
 
 
 def consumer_offsets(case):
@@ -188,7 +189,7 @@ def consumer_offsets(case):
     def read(formatter, group):
         # Only the partition of the group: in the others somebody may always have something to commit.
         out = tool(case, "consumer.ConsoleConsumer", "--topic", "__consumer_offsets", "--offset", "earliest",
-                   "--partition", partition_of(group), "--timeout-ms", 4000, "--formatter", FORMATTERS + formatter,
+                   "--partition", partition_of(group), "--timeout-ms", 6000, "--formatter", FORMATTERS + formatter,
                    rc=None, timeout=40)
         records, decoder = {}, json.JSONDecoder()
         for line in out.splitlines():
