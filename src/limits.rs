@@ -174,6 +174,9 @@ pub const REGEX_MATCHES_PER_GROUP_MAX: usize = PARTITIONS_MAX;
 /// Jobs that are done at a time: half of what Kafka does (`group.coordinator.background.threads`), on half a machine.
 pub const JOBS_AT_ONCE_MAX: usize = 1;
 
+/// Characters of the reason that an assignor of a program gives: more than a screen shows.
+pub const ASSIGNOR_ERROR_CHARS_MAX: usize = 1_000;
+
 /// Members of a simulated group: the largest that an answer in seconds is measured for.
 pub const SIMULATED_MEMBERS_MAX: usize = 10_000;
 

@@ -229,6 +229,11 @@ fn what_cannot_be_is_one_line() {
             "Listener SASL_SSL uses SASL_SSL, which is not served yet: only PLAINTEXT listeners are",
         ),
         (
+            &["--override", "group.consumer.assignors=uniform,fair"],
+            &[],
+            "group.consumer.assignors: there is no assignor fair, but uniform and range.",
+        ),
+        (
             &["--listen", "9092"],
             &[],
             "invalid value '9092' for '--listen <HOST:PORT>': it must be HOST:PORT, such as 127.0.0.1:9092",

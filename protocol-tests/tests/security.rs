@@ -378,6 +378,13 @@ fn of_consumer_groups() -> Vec<Threat> {
             "what_regular_expressions_match_is_bounded",
         ),
         threat(
+            "an assignor of the program that panics, or gives what there is not",
+            "UNKNOWN_SERVER_ERROR; the group keeps what it has",
+            String::new(),
+            "protocol-tests/tests/cases/assignors.rs",
+            "an_assignor_that_panics_or_lies_changes_nothing_and_can_be_asked_again",
+        ),
+        threat(
             "a regular expression that meets a bug of ours",
             "looked at again with the next heartbeat",
             String::new(),

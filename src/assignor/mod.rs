@@ -1,7 +1,7 @@
 //! Who gets which partitions: a view of a group → an assignment for each of its members.
 //!
 //! [`UniformAssignor`] and [`RangeAssignor`] are the two that the broker runs for a consumer group (KIP-848). A program
-//! that embeds the server adds its own by implementing [`PartitionAssignor`].
+//! that embeds the server adds its own by implementing [`PartitionAssignor`] and handing it to the server's `Builder`.
 //!
 //! [`client`] has the four that the leader of a classic group runs in its own process.
 //!
@@ -13,6 +13,7 @@
 
 pub mod client;
 
+mod guarded;
 mod member_assignment;
 mod partition_space;
 mod range;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use crate::java;
 use crate::types::{InstanceId, MemberId, TopicId};
 
+pub(crate) use guarded::Guarded;
 pub use member_assignment::MemberAssignment;
 pub use range::RangeAssignor;
 pub use uniform::UniformAssignor;
@@ -38,7 +40,8 @@ pub trait PartitionAssignor: fmt::Debug + Send + Sync {
 
     /// One assignment for each of `group.members`, in their order.
     ///
-    /// Every partition of a subscribed topic must be given to exactly one of its subscribers.
+    /// Every partition of a subscribed topic is to be given to one of its subscribers, and never to two: what nobody gets
+    /// nobody reads.
     ///
     /// # Errors
     /// Says why there is none. The group keeps the assignment that it has.

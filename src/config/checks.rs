@@ -11,22 +11,8 @@ pub(super) fn check(config: &Config) -> Result<(), ConfigError> {
         check_group_protocol(sources, protocol)?;
     }
     at_most(sources, "group.streams.num.standby.replicas", "group.streams.max.standby.replicas")?;
-    check_assignors(config)?;
     at_least(sources, "group.streams.task.offset.interval.ms", "group.streams.min.task.offset.interval.ms")?;
     at_most(sources, "group.streams.num.warmup.replicas", "group.streams.max.warmup.replicas")
-}
-
-/// The broker has two assignors.
-// Differs from Kafka: no class can be named.
-fn check_assignors(config: &Config) -> Result<(), ConfigError> {
-    match config.group_consumer_assignors.iter().find(|name| !["uniform", "range"].contains(&name.as_str())) {
-        Some(name) => {
-            let message =
-                format!("group.consumer.assignors: there is no assignor {name}, but uniform and range.");
-            Err(ConfigError::Invalid(message))
-        }
-        None => Ok(()),
-    }
 }
 
 fn check_logs(config: &Config) -> Result<(), ConfigError> {

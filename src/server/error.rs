@@ -13,6 +13,8 @@ pub enum StartError {
         /// What the system says.
         error: io::Error,
     },
+    /// An assignor is missing, or there twice; why, in one line.
+    Assignor(String),
     /// A topic that is to be there from the start cannot be; why, in one line.
     Topic(String),
 }
@@ -23,7 +25,7 @@ impl fmt::Display for StartError {
             Self::Address { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(f, "{address} is in use by another process; choose another port, or 0 for a free one")
             }
-            Self::Topic(reason) => f.write_str(reason),
+            Self::Assignor(reason) | Self::Topic(reason) => f.write_str(reason),
             Self::Address { address, error } => write!(f, "cannot listen on {address}: {error}"),
         }
     }

@@ -5,6 +5,7 @@
 //! a parked request crosses tasks. One more task fires everything that is due.
 
 mod buffers;
+mod builder;
 mod clock;
 mod complaints;
 mod connection;
@@ -43,6 +44,7 @@ use entropy::SystemEntropy;
 use quotas::Quotas;
 use shard::Shards;
 
+pub use builder::Builder;
 pub use error::StartError;
 pub use shutdown::Signals;
 
@@ -60,16 +62,24 @@ impl Server {
     /// To be called within a tokio runtime.
     ///
     /// # Errors
-    /// An address cannot be had, or a topic of [`Config::topics_at_start`] cannot be.
+    /// An address cannot be had, a topic of [`Config::topics_at_start`] cannot be, or `group.consumer.assignors` lists
+    /// one that there is not.
     pub fn start(config: Config) -> Result<Self, StartError> {
-        Self::start_with(config, |shards| shards)
+        Self::builder(config).start()
     }
 
-    /// Starts it with other coordinators than the shards, or with something before them.
-    fn start_with(
-        config: Config,
+    /// A broker to which something is added before it starts, such as an assignor.
+    #[must_use]
+    pub fn builder(config: Config) -> Builder {
+        Builder::new(config)
+    }
+
+    fn start_built(
+        builder: Builder,
         groups: impl FnOnce(Arc<dyn Groups>) -> Arc<dyn Groups>,
     ) -> Result<Self, StartError> {
+        let assignors = builder.listed_assignors()?;
+        let config = builder.config;
         let sockets = config.listeners.iter().map(|listener| {
             let backlog = u32::try_from(config.socket_listen_backlog_size).unwrap_or(1);
             listener::bind(&listener.host, listener.port, backlog)
@@ -82,7 +92,7 @@ impl Server {
         let mut topics = Topics::new(Log::new(clock.now(), settings));
         topics.create_at_start(&config, || SystemEntropy.random()).map_err(StartError::Topic)?;
         let topics = Arc::new(Mutex::new(topics));
-        let shards = Shards::new(&config, Arc::clone(&clock), Arc::clone(&directory), &topics);
+        let shards = Shards::new(&config, assignors, Arc::clone(&clock), Arc::clone(&directory), &topics);
         let cluster = Arc::new(Cluster::default());
         let quotas = Arc::new(Quotas::new(&config));
         let buffers = Arc::new(Buffers::default());

@@ -15,7 +15,7 @@ use super::directory::Directory;
 use super::jobs::{self, Jobs};
 use super::offsets_topic::{OffsetsTopic, Shown};
 use crate::api::{self, Delivery, Groups, Submitted, Wakeups};
-use crate::assignor::{PartitionAssignor, broker_assignors};
+use crate::assignor::PartitionAssignor;
 use crate::config::Config;
 use crate::coordinator::command::{Command, ConsumerSettings, EndTransaction};
 use crate::coordinator::error::GroupError;
@@ -80,6 +80,7 @@ impl Shards {
     /// Empty ones, as many as `offsets.topic.num.partitions`.
     pub(super) fn new(
         config: &Config,
+        assignors: Arc<[Arc<dyn PartitionAssignor>]>,
         clock: Arc<Clock>,
         directory: Arc<Directory>,
         topics: &Arc<Mutex<Topics>>,
@@ -87,7 +88,7 @@ impl Shards {
         let now = clock.now();
         let count = config.offsets_topic_num_partitions.max(1);
         let bytes_max = usize::try_from(config.rallypoint_groups_max_bytes).unwrap_or(usize::MAX);
-        let config = group_config(config);
+        let config = group_config(config, assignors);
         let shard =
             |_| Shard { state: Mutex::new(State::new(config.clone(), now)), announced: AtomicI64::new(0) };
         let shards = (0..count).map(shard).collect();
@@ -335,7 +336,7 @@ fn attempt<R>(work: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
-fn group_config(config: &Config) -> GroupConfig {
+fn group_config(config: &Config, assignors: Arc<[Arc<dyn PartitionAssignor>]>) -> GroupConfig {
     let count = |count: i32| usize::try_from(count).unwrap_or(0);
     GroupConfig {
         session_timeout_min_ms: config.group_min_session_timeout_ms,
@@ -347,22 +348,16 @@ fn group_config(config: &Config) -> GroupConfig {
         offsets_retention_ms: i64::from(config.offsets_retention_minutes) * 60_000,
         offsets_retention_check_interval_ms: config.offsets_retention_check_interval_ms,
         record_bytes_max: usize::try_from(config.topic_defaults.max_message_bytes).unwrap_or(0),
-        consumer: consumer_config(config),
+        consumer: consumer_config(config, assignors),
         ..GroupConfig::default()
     }
 }
 
-/// Those that are listed, in this order; the configuration has checked that they are there.
-fn assignors(listed: &[String]) -> Arc<[Arc<dyn PartitionAssignor>]> {
-    let known = broker_assignors();
-    listed.iter().filter_map(|name| known.iter().find(|known| known.name() == name).cloned()).collect()
-}
-
-fn consumer_config(config: &Config) -> ConsumerConfig {
+fn consumer_config(config: &Config, assignors: Arc<[Arc<dyn PartitionAssignor>]>) -> ConsumerConfig {
     ConsumerConfig {
         // Differs from Kafka: `group.consumer.max.size` (2,147,483,647) is at most 100,000.
         members_max: usize::try_from(config.group_consumer_max_size).unwrap_or(0).min(GROUP_MEMBERS_MAX),
-        assignors: assignors(&config.group_consumer_assignors),
+        assignors,
         migration_policy: match config.group_consumer_migration_policy.to_ascii_lowercase().as_str() {
             "disabled" => MigrationPolicy::Disabled,
             "upgrade" => MigrationPolicy::Upgrade,

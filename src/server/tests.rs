@@ -569,7 +569,7 @@ impl Groups for Buggy {
 
 #[tokio::test(start_paused = true)]
 async fn a_bug_in_a_handler_closes_its_connection_and_no_other() {
-    let server = Server::start_with(config(&[]), |_| Arc::new(Buggy)).expect("a free port");
+    let server = Server::builder(config(&[])).start_with(|_| Arc::new(Buggy)).expect("a free port");
     let mut good = Peer::connect(&server).await;
     let list = ListGroupsRequest::default();
     for _ in 0..2 {

@@ -2,6 +2,7 @@
 //! in this process. Nothing waits for a time to pass.
 
 mod admin;
+mod assignors;
 mod groups;
 mod offsets;
 mod transactions;
@@ -17,7 +18,7 @@ use kafka_protocol::messages::{
 use protocol_tests::peer::Peer;
 use protocol_tests::requests::{heartbeat, join, metadata, text};
 use rallypoint::config::Config;
-use rallypoint::server::Server;
+use rallypoint::server::{self, Server};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
@@ -31,8 +32,12 @@ struct Broker {
 
 impl Broker {
     fn start() -> Self {
+        Self::start_built(Server::builder(config()))
+    }
+
+    fn start_built(builder: server::Builder) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let server = runtime.block_on(async { start_server() });
+        let server = runtime.block_on(async { builder.start() }).expect("a free port");
         Self { server, _runtime: runtime }
     }
 
@@ -42,8 +47,11 @@ impl Broker {
 }
 
 fn start_server() -> Server {
-    let config = Config::with(&[("listeners", "PLAINTEXT://127.0.0.1:0")]).expect("a valid configuration");
-    Server::start(config).expect("a free port")
+    Server::start(config()).expect("a free port")
+}
+
+fn config() -> Config {
+    Config::with(&[("listeners", "PLAINTEXT://127.0.0.1:0")]).expect("a valid configuration")
 }
 
 /// A member of a group, on a connection of its own.
